@@ -95,7 +95,8 @@ def _headline(builds: Builds) -> Headline:
         return Headline(question, f"Yes, worse by more than {limit}: {'; '.join(told)}.")
     open_ = " and ".join(one.quantity.replace("_", " ") for one in builds.undecided)
     if open_:
-        return Headline(question, f"Undecided: {_main(builds)}, but {open_} may be worse by more than {limit}.")  # fmt: skip
+        may = f"but {open_} may be worse by more than {limit}"
+        return Headline(question, f"Undecided: {_main(builds)}, {may}.")
     return Headline(question, f"No: {_main(builds)}, and nothing is worse by more than {limit}.")
 
 

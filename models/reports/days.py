@@ -130,7 +130,8 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
         return Headline(f"When is {timeline.model.title} slowest?", f"{said[0].upper()}{said[1:]}.")
     limit = scale.text(timeline.target, SECOND)
     over = timeline.time_over
-    verdict = f"No: the mean is over {limit} for {lasting(over)}" if over > 0 else f"Yes: the mean stays under {limit}"
+    kept = f"Yes: the mean stays under {limit}"
+    verdict = f"No: the mean is over {limit} for {lasting(over)}" if over > 0 else kept
     return Headline(f"Does {timeline.model.title} last the day?", f"{verdict}; {said}.")
 
 
@@ -140,12 +141,12 @@ def _signs(timeline: Timeline, scale: Scale) -> list[Sign]:
     busy = float(np.nan_to_num(worst.utilisation[0]))
     signs = [
         Sign("worst response time", scale.text(float(worst.response_time[0]), SECOND)),
-        Sign("busy then", f"{busy:.0%}", judged(busy, _HEIGHT = 4.4  # inches of both panels
-_ROOM, _FULL)),
+        Sign("busy then", f"{busy:.0%}", judged(busy, _ROOM, _FULL)),
     ]
     if timeline.time_over is not None:
         light = Light.BAD if timeline.time_over > 0 else Light.GOOD
-        signs.append(Sign("mean over the target for", lasting(timeline.time_over), light))
+        time = lasting(timeline.time_over) if timeline.time_over else "no time"
+        signs.append(Sign("mean over the target for", time, light))
     if timeline.target is not None:
         share = f"{significant(100 * timeline.over_target, 3)}%"
         signs.append(Sign("requests over the target", share))

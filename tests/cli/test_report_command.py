@@ -1,6 +1,7 @@
 """``headway report``: what it writes, what it refuses, and what must not get into a page."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 from headway import audit, read
 from headway.models import catalogue_model, data_path
 from headway.models.reports.audited import AuditReport
+from headway.models.reports.contents import SECTIONS
 from tests.support.command import headway, refusal
 from tests.support.report_pages import PROGRAM, RAID, VENDOR, parsed
 
@@ -261,3 +263,72 @@ def test_a_page_without_data_tells_a_few_predictions(tmp_path):
     for load, time, *_ in rows:
         # the table shows milliseconds with two decimals
         assert 1e3 * raid.solve(float(load)).response_time == pytest.approx(float(time), abs=0.0051)
+
+
+def answer_of(path):
+    paragraphs = parsed(path.read_text()).every("p")
+    return next(p.text for p in paragraphs if p.attributes.get("class") == "answer")
+
+
+def test_a_target_is_answered_first(tmp_path):
+    """Of M/M/1 with 2 ms besides, R = 2 ms + 1 ms / (1 - X / 1000): 12 ms at 900 op/s."""
+    curve = tmp_path / "curve.csv"
+    points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 900, 100)]
+    scattered = [f"{x},{y * (1 + 0.01 * (-1) ** k):.4f}" for k, (x, y) in enumerate(points)]
+    curve.write_text("\n".join(["throughput_ops_s,response_ms", *scattered]))
+    out, given = tmp_path / "x.html", ["--target", "response_time<=12ms"]
+    values = ["--set", "delay=2ms", "--set", "service_time=1ms", "--set", "arrival_rate=500"]
+
+    headway("report", "server-single", *values, *given, "--out", out)
+    assert answer_of(out) == "Up to 900 op/s keep the mean response time under 12 ms."
+
+    headway("report", "server", "--forms", "server-single", "--data", curve, *given, "--out", out)
+    text = r"Up to (\S+) op/s \(95%: (\S+) to (\S+)\) keep the mean response time under 12 ms\."
+    value, low, high = map(float, re.fullmatch(text, answer_of(out)).groups())
+    assert low <= 900 <= high
+    assert low <= value <= high
+    assert "highest load" in parsed(out.read_text()).text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "question", "answer"),
+    [
+        (
+            ["server-pool", "--set", "delay=1ms", "--set", "service_time=10ms", "--set",
+             "servers=5", "--set", "arrival_rate=220", "--over", "office", "--target",
+             "response_time<=5ms"],
+            "Does server-pool last the day?",
+            r"No: the mean is over 5 ms for [\d.]+ minutes; worst at 10:\d\d, where .*",
+        ),
+        (
+            ["--data", "load_tests/wrk", "--baseline", "load_tests/wrk"],
+            "Is the new build slower?",
+            r"(No|Undecided): the response time changed by \+0% .*",
+        ),
+    ],
+)  # fmt: skip
+def test_a_day_and_two_builds_have_pages_of_the_same_order(arguments, question, answer, tmp_path):
+    out = tmp_path / "x.html"
+
+    headway("report", *arguments, "--out", out)
+
+    page = parsed(out.read_text())
+    assert [node.text for node in page.every("h1")] == [question]
+    assert re.fullmatch(answer, answer_of(out)), answer_of(out)
+    order = [section.heading for section in SECTIONS]
+    shown = [node.text for node in page.every("h2")][:-1]
+    assert shown == [heading for heading in order if heading in shown]
+    assert len(list(page.every("svg"))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["server", "--target", "throughput>=5"], "a load is sought under a limit"),
+        (["--data", RAID, "--target", "response_time<=5ms"], "--target needs a model"),
+        (["server", "--over", "office", "--data", RAID], "--data needs a page without --over"),
+        (["program-overhead", "--target", "response_time<=5ms"], "response_time"),
+    ],
+)
+def test_targets_and_days_that_cannot_be_answered_are_refused(arguments, message, tmp_path):
+    assert message in refusal("report", *arguments, "--out", tmp_path / "x.html")

@@ -27,13 +27,17 @@ from headway.models import (
 from headway.models.analysis.audit import audit
 from headway.models.analysis.growth import Growth
 from headway.models.analysis.joint import what_all_take
+from headway.models.inference.builds import compare_builds
 from headway.models.inference.forecast import Forecast
 from headway.models.inference.limit_search import next_run
 from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
+from headway.models.over.days import Day
 from headway.models.reading.loadtest import read_load_test
 from headway.models.reports.alone import report_model
 from headway.models.reports.audited import AuditReport
+from headway.models.reports.builds import BuildsReport
+from headway.models.reports.days import DayReport
 from headway.models.reports.report import make_report, server_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse
@@ -171,5 +175,9 @@ PAGES: dict[str, Callable[[], list[Any]]] = {
         report_model(site().closed(5).at(think_time=2.0)),
     ],
     "AuditReport": lambda: [AuditReport(audit(load_test()))],
+    "DayReport": lambda: [
+        DayReport(site().over(Day((0.0, 43200.0, 86400.0), (50.0, 300.0)), "9 ms"))
+    ],
+    "BuildsReport": lambda: [BuildsReport(compare_builds(load_test(), load_test()))],
 }
 """Pages of every kind, by the names that `headway.models.door` knows."""

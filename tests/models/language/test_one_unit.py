@@ -16,7 +16,7 @@ from headway.models.door import PLACES
 from headway.models.language.digits import in_unit, shown_unit, slope_unit, with_error
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
-from headway.models.reports import audited
+from headway.models.reports import audited, builds, days
 from headway.models.reports import figures as drawing
 from headway.models.reports.figures import inline_svg
 from headway.models.tables.table import Column
@@ -187,7 +187,7 @@ def words_of(page: str) -> str:
 def test_a_page_has_one_unit_a_dimension(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In tables, sentences, captions, figures and sliders; a new kind needs examples in `PAGES`."""
     figures: list[Any] = []
-    for module in (drawing, audited):
+    for module in (drawing, audited, builds, days):
         monkeypatch.setattr(module, "inline_svg", spy(figures))
     for report in PAGES[kind]():
         assert type(report).__name__ == kind
