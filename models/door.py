@@ -134,27 +134,27 @@ PLACES: dict[str, dict[str, str]] = {
     },
     "Report": {
         "scale": "headway.models.reports.units:report_units",
-        "contents": "headway.models.reports.modelled:measured_contents",
+        "contents": "headway.models.reports.kinds.modelled:measured_contents",
         "html": "headway.models.reports.page:page",
     },
     "DayReport": {
-        "scale": "headway.models.reports.units:day_units",
-        "contents": "headway.models.reports.days:day_contents",
+        "scale": "headway.models.reports.kinds.days:day_units",
+        "contents": "headway.models.reports.kinds.days:day_contents",
         "html": "headway.models.reports.page:page",
     },
     "BuildsReport": {
-        "scale": "headway.models.reports.units:builds_units",
-        "contents": "headway.models.reports.builds:builds_contents",
+        "scale": "headway.models.reports.kinds.builds:builds_units",
+        "contents": "headway.models.reports.kinds.builds:builds_contents",
         "html": "headway.models.reports.page:page",
     },
     "AuditReport": {
-        "scale": "headway.models.reports.units:audit_units",
-        "contents": "headway.models.reports.audited:audited_contents",
+        "scale": "headway.models.reports.kinds.audited:audit_units",
+        "contents": "headway.models.reports.kinds.audited:audited_contents",
         "html": "headway.models.reports.page:page",
     },
     "ModelReport": {
         "scale": "headway.models.reports.units:model_units",
-        "contents": "headway.models.reports.modelled:predicted_contents",
+        "contents": "headway.models.reports.kinds.modelled:predicted_contents",
         "html": "headway.models.reports.page:page",
     },
 }

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
     from headway.models.reports.alone import ModelReport
-    from headway.models.reports.audited import AuditReport
-    from headway.models.reports.builds import BuildsReport
-    from headway.models.reports.days import DayReport
+    from headway.models.reports.kinds.audited import AuditReport
+    from headway.models.reports.kinds.builds import BuildsReport
+    from headway.models.reports.kinds.days import DayReport
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
@@ -144,11 +144,11 @@ def _of_tests(
     test = read_load_test(data, hints=hints)
     if baseline is not None:
         from headway.models.inference.builds import compare_builds
-        from headway.models.reports.builds import BuildsReport
+        from headway.models.reports.kinds.builds import BuildsReport
 
         return BuildsReport(compare_builds(read_load_test([baseline], hints=hints), test), typed)
     from headway.models.analysis.audit import audit
-    from headway.models.reports.audited import AuditReport
+    from headway.models.reports.kinds.audited import AuditReport
 
     return AuditReport(audit(test), typed)
 
@@ -156,7 +156,7 @@ def _of_tests(
 def _of_day(model: "Model", over: str, target: str | None, typed: str) -> "DayReport":
     """Report on a model over a day."""
     from headway.models.inference.forecasting.highest_load import RESPONSE_TIME, read_limit
-    from headway.models.reports.days import DayReport
+    from headway.models.reports.kinds.days import DayReport
 
     goal = None if target is None else read_limit(target)
     if goal is not None and goal.output != RESPONSE_TIME:

@@ -9,9 +9,6 @@ from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit
 from headway.models.reports.alone import ModelReport
-from headway.models.reports.audited import AuditReport
-from headway.models.reports.builds import BuildsReport
-from headway.models.reports.days import DayReport
 from headway.models.reports.report import Report
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
@@ -21,14 +18,14 @@ def report_units(report: Report) -> Scale:
     """Those of the fit or comparison, whose figure the page has, and of what stands beside it."""
     comparison = report.comparison
     load = (comparison.load.values, comparison.load.unit)
-    beside = [load, *_numbers(report.model), *_point(report.sensitivity)]
+    beside = [load, *numbers_of(report.model), *_point(report.sensitivity)]
     stated = report.model.stated
     return units_of(report.forms or report.fit or comparison).completed(beside, stated)
 
 
 def model_units(report: ModelReport) -> Scale:
     """Those of the curve, and of what stands beside it."""
-    beside = [*_numbers(report.model), *_point(report.sensitivity)]
+    beside = [*numbers_of(report.model), *_point(report.sensitivity)]
     stated = report.model.stated
     first = Scale() if report.curve is None else units_of(report.curve)
     return first.completed(beside, stated)
@@ -37,27 +34,11 @@ def model_units(report: ModelReport) -> Scale:
 def panel_units(solution: Solution) -> Scale:
     """Those of a notebook's panel: of the answer that it opens with, and of its sliders."""
     stated = solution.model.stated
-    return units_of(solution).completed(_numbers(solution.model), stated)
+    return units_of(solution).completed(numbers_of(solution.model), stated)
 
 
-def audit_units(report: AuditReport) -> Scale:
-    """Those of the audit."""
-    return units_of(report.audit)
-
-
-def day_units(report: DayReport) -> Scale:
-    """Those of the day, and of the parameters beside it."""
-    model = report.timeline.model
-    return units_of(report.timeline).completed(_numbers(model), model.stated)
-
-
-def builds_units(report: BuildsReport) -> Scale:
-    """Those of the comparison."""
-    return units_of(report.builds)
-
-
-def _numbers(model: Model) -> Iterator[tuple[Any, Unit]]:
-    """The model's parameters, one value or several each."""
+def numbers_of(model: Model) -> Iterator[tuple[Any, Unit]]:
+    """The parameters of a model, one value or several each."""
     for parameter in model.parameters.values():
         if parameter.value is not None:
             yield np.asarray(parameter.value, float), parameter.unit

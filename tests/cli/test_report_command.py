@@ -9,8 +9,8 @@ import pytest
 
 from headway import audit, read
 from headway.models import catalogue_model, data_path
-from headway.models.reports.audited import AuditReport
 from headway.models.reports.contents import SECTIONS
+from headway.models.reports.kinds.audited import AuditReport
 from tests.support.command import headway, refusal
 from tests.support.report_pages import PROGRAM, RAID, VENDOR, parsed
 

@@ -35,9 +35,9 @@ from headway.models.inference.side_by_side import SideBySide
 from headway.models.over.days import Day
 from headway.models.reading.loadtest import read_load_test
 from headway.models.reports.alone import report_model
-from headway.models.reports.audited import AuditReport
-from headway.models.reports.builds import BuildsReport
-from headway.models.reports.days import DayReport
+from headway.models.reports.kinds.audited import AuditReport
+from headway.models.reports.kinds.builds import BuildsReport
+from headway.models.reports.kinds.days import DayReport
 from headway.models.reports.report import make_report, server_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse

@@ -16,9 +16,9 @@ from headway.models.door import PLACES
 from headway.models.language.digits import in_unit, shown_unit, slope_unit, with_error
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
-from headway.models.reports import audited, builds, days
 from headway.models.reports import figures as drawing
 from headway.models.reports.figures import inline_svg
+from headway.models.reports.kinds import audited, builds, days
 from headway.models.tables.table import Column
 from headway.numerals import digits, four_digits, settled
 from tests.support.answer_examples import EXAMPLES, PAGES

@@ -329,7 +329,7 @@ def test_communication_draws_what_table_3_2_has():
 def test_message_map():
     axes, bar = figure("message map").axes
 
-    assert bar.get_ylabel() == "messages [1]"
+    assert bar.get_ylabel() == "messages"
     assert axes.get_title() == "three: balance 1.50"
     assert axes.images[0].get_array().tolist() == [[0, 2, 1], [4, 0, 1], [1, 1, 0]]
     for wrong in ([[1, 2]], [[0, -1], [1, 0]], [[0, 0], [0, 0]], [[0, np.nan], [1, 0]], [1, 2]):

@@ -74,7 +74,7 @@ def test_closed_sweep_shows_throughput_too():
         "response time [ms]",
         "utilisation [%]",
     ]
-    assert panels[-1].get_xlabel() == "population [1]"
+    assert panels[-1].get_xlabel() == "clients"
     assert legend(panels[0]) == ["model", "saturation"]
 
 

@@ -28,7 +28,7 @@ from headway.models.reports.contents import (
 )
 from headway.models.reports.figures import Drawings, drawings, graph_caption
 from headway.models.reports.formulas import Equation, equations, uses_erlang
-from headway.models.reports.headlines import fills_first, headline, limit_words, subject
+from headway.models.reports.kinds.headlines import fills_first, headline, limit_words, subject
 from headway.models.reports.panel import NoPanel, Panel, panel, solved_by
 from headway.models.reports.report import Report
 from headway.models.reports.words import (

@@ -9,6 +9,7 @@ import numpy as np
 from headway.errors import MeasurementError
 from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
+from headway.models.language.scales import Scale, units_of
 from headway.models.language.verbs import perform
 from headway.models.reports.contents import (
     CHANGE,
@@ -78,6 +79,11 @@ class AuditReport:
         """
         text: str = perform(self, "html")
         return text
+
+
+def audit_units(report: AuditReport) -> Scale:
+    """Those of the audit."""
+    return units_of(report.audit)
 
 
 def audited_contents(report: AuditReport) -> Contents:

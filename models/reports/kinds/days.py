@@ -28,6 +28,7 @@ from headway.models.reports.contents import (
 )
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.pointer import readings
+from headway.models.reports.units import numbers_of
 from headway.models.showing.solved.timelines import SECOND, lasting, moment
 from headway.models.tables.forms import tables
 from headway.numerals import significant
@@ -68,6 +69,12 @@ class DayReport:
         """
         text: str = perform(self, "html")
         return text
+
+
+def day_units(report: DayReport) -> Scale:
+    """Those of the day, and of the parameters beside it."""
+    model = report.timeline.model
+    return units_of(report.timeline).completed(numbers_of(model), model.stated)
 
 
 def day_contents(report: DayReport) -> Contents:

@@ -58,6 +58,11 @@ class BuildsReport:
         return text
 
 
+def builds_units(report: BuildsReport) -> Scale:
+    """Those of the comparison."""
+    return units_of(report.builds)
+
+
 def builds_contents(report: BuildsReport) -> Contents:
     """A page of two builds."""
     builds, scale = report.builds, units_of(report)
