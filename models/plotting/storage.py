@@ -53,7 +53,7 @@ def measured_storage_figure(storage: MeasuredStorage) -> Figure:
     for axes in panels[:, 0]:
         axes.set_ylabel(f"stall of a batch [{_TIME}]")
     for axes in panels[-1]:
-        axes.set_xlabel("accelerators [1]")
+        axes.set_xlabel("accelerators")
     _legend(figure, storage.asked, looks)
     return figure
 
