@@ -155,14 +155,15 @@ def _of_tests(
 
 def _of_day(model: "Model", over: str, target: str | None, typed: str) -> "DayReport":
     """Report on a model over a day."""
-    from headway.models.inference.forecasting.highest_load import RESPONSE_TIME, read_limit
+    from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME
+    from headway.models.inference.forecasting.highest_load import read_limit
     from headway.models.reports.kinds.days import DayReport
 
     goal = None if target is None else read_limit(target)
     if goal is not None and goal.output != RESPONSE_TIME:
         msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
         raise InvalidParameter(msg)
-    return DayReport(model.over(over, goal and goal.limit), typed)
+    return DayReport(model.over(over, None if goal is None else goal.limit), typed)
 
 
 def _of_family(

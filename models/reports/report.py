@@ -191,7 +191,7 @@ def make_report(
     sensitivities = _at_operating_point(model, comparison, fit, fixed)
     kept = None
     if target is not None:
-        goal, point = read_limit(target), sensitivities and sensitivities.model
+        goal, point = read_limit(target), sensitivities.model if sensitivities else None
         kept = kept_by_fit(fit, goal) if fit else _kept_as_given(comparison, point, goal)
     report = Report(
         measurements, comparison, fit, sensitivities, frozenset(fixed), command, kept=kept
