@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -332,3 +333,11 @@ def test_a_day_and_two_builds_have_pages_of_the_same_order(arguments, question, 
 )
 def test_targets_and_days_that_cannot_be_answered_are_refused(arguments, message, tmp_path):
     assert message in refusal("report", *arguments, "--out", tmp_path / "x.html")
+
+
+def test_the_how_to_quotes_the_answer_of_its_page(tmp_path):
+    given = ["--preset", "raid", "--target", "response_time<=20ms", "--out", tmp_path / "x.html"]
+    headway("report", "nfs-server", *given)
+
+    how_to = Path(__file__).parents[2] / "docs/how-to/write-a-page.md"
+    assert answer_of(tmp_path / "x.html") in " ".join(how_to.read_text().split())
