@@ -146,7 +146,8 @@ def _of_tests(
         from headway.models.inference.builds import compare_builds
         from headway.models.reports.kinds.builds import BuildsReport
 
-        return BuildsReport(compare_builds(read_load_test([baseline], hints=hints), test), typed)
+        before = read_load_test([baseline], hints=hints)
+        return BuildsReport(compare_builds(before, test), test, typed)
     from headway.models.analysis.audit import audit
     from headway.models.reports.kinds.audited import AuditReport
 

@@ -205,6 +205,7 @@ def test_measurements_alone_make_a_page_of_their_audit(tmp_path):
     assert [node.text for node in page.every("h2")] == [
         "What would change it",
         "How sure is this?",
+        "The system",
         "Data",
         "How this page was made",
     ]

@@ -178,6 +178,6 @@ PAGES: dict[str, Callable[[], list[Any]]] = {
     "DayReport": lambda: [
         DayReport(site().over(Day((0.0, 43200.0, 86400.0), (50.0, 300.0)), "9 ms"))
     ],
-    "BuildsReport": lambda: [BuildsReport(compare_builds(load_test(), load_test()))],
+    "BuildsReport": lambda: [BuildsReport(compare_builds(load_test(), load_test()), load_test())],
 }
 """Pages of every kind, by the names that `headway.models.door` knows."""

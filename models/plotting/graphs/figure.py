@@ -14,7 +14,7 @@ from headway.errors import GraphError
 from headway.models.language.scales import Scale, units_of
 from headway.models.plotting.graphs.geometry import Arc, Rectangle
 from headway.models.plotting.graphs.layout import Picture, Way, best
-from headway.models.plotting.graphs.scheme import Edge, PictureBox, Sort, scheme_of
+from headway.models.plotting.graphs.scheme import Edge, PictureBox, Scheme, Sort, scheme_of
 from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
 from headway.models.structure.graph import ModelGraph
@@ -107,6 +107,19 @@ def graph_figure(
     tried = [(_WIDE, Way.RIGHT), *((wide, Way.DOWN) for wide in _NARROWER)]
     schemes = ((scheme_of(graph, busy, terminals, wide, units), way) for wide, way in tried)
     return _drawn(best(schemes, WIDTH), literal(title or graph.name))
+
+
+def scheme_figure(scheme: Scheme, title: str = "") -> Figure:
+    """Draw boxes and arrows from left to right, or from top to bottom where that is too wide.
+
+    Parameters
+    ----------
+    scheme
+        What to draw.
+    title
+        Above it.
+    """
+    return _drawn(best([(scheme, Way.RIGHT), (scheme, Way.DOWN)], WIDTH), literal(title))
 
 
 def _drawn(picture: Picture, title: str) -> Figure:

@@ -11,13 +11,17 @@ from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.verbs import perform
+from headway.models.plotting.loadtests import tested_figure
+from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import (
     CHANGE,
     DATA,
     LIGHTS,
+    SYSTEM,
     TRUST,
     Block,
     Contents,
+    Drawn,
     Folded,
     Grid,
     Heading,
@@ -98,12 +102,24 @@ def audited_contents(report: AuditReport) -> Contents:
     sections: dict[str, list[Block]] = {
         CHANGE.name: [seen, *map(Grid, opened)] if opened else [],
         TRUST.name: [Warned(found) if found else none, checked],
+        SYSTEM.name: tested(audit.test),
         DATA.name: [Grid(_points(audit))],
     }
     caption = drawn.words if drawn else ""
     return Contents(
         audit.test.source, _headline(audit), _signs(audit), drawn, caption, sections, report.command
     )
+
+
+def tested(test: LoadTest) -> list[Block]:
+    """A picture of what was tested, and how to learn what is inside."""
+    with matplotlib.rc_context({"text.parse_math": False}):
+        words = "Who sends requests, and what answers them: the test says nothing of its inside."
+        drawn = PageFigure(inline_svg(tested_figure(test), "tested", words), words)
+    return [
+        Drawn(drawn, words),
+        Words("Run headway report server with the same --data to fit what may be inside."),
+    ]
 
 
 def _headline(audit: Audit) -> Headline:

@@ -9,8 +9,10 @@ from headway.models.inference.builds import Builds, Difference
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.verbs import perform
 from headway.models.plotting.builds import builds_chart
+from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import (
     DATA,
+    SYSTEM,
     TRUST,
     Block,
     Contents,
@@ -21,6 +23,7 @@ from headway.models.reports.contents import (
     Words,
 )
 from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.reports.kinds.audited import tested
 from headway.models.reports.pointer import readings
 from headway.models.showing.fitted.builds import change_words
 from headway.models.tables.forms import tables
@@ -36,11 +39,14 @@ class BuildsReport:
     ----------
     builds
         The comparison of their load tests.
+    test
+        That of the second build.
     command
         What was typed to get the page.
     """
 
     builds: Builds
+    test: LoadTest
     command: str = ""
 
     def to_html(self) -> str:
@@ -51,7 +57,7 @@ class BuildsReport:
         >>> import headway
         >>> from headway.models.inference.builds import compare_builds
         >>> test = headway.read("load_tests/wrk")
-        >>> "Is " in BuildsReport(compare_builds(test, test)).to_html()
+        >>> "Is " in BuildsReport(compare_builds(test, test), test).to_html()
         True
         """
         text: str = perform(self, "html")
@@ -71,6 +77,7 @@ def builds_contents(report: BuildsReport) -> Contents:
     notes = [Words(f"{note[0].upper()}{note[1:]}.") for note in over_all.notes]
     sections: dict[str, list[Block]] = {
         TRUST.name: [*notes, Grid(replace(over_all, notes=()))],
+        SYSTEM.name: tested(report.test),
         DATA.name: [*map(Grid, each)],
     }
     subject = f"{builds.second} against {builds.first}"
