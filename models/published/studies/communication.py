@@ -185,7 +185,7 @@ def message_map(messages: ArrayLike, title: str = "") -> Figure:
     figure = sheet(5)
     axes = figure.subplots()
     image = axes.imshow(counts, cmap="Greys", vmin=0, origin="upper", interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="messages [1]")
+    figure.colorbar(image, ax=axes, label="messages")
     axes.set_xlabel("receiving processor [number]")
     axes.set_ylabel("sending processor [number]")
     for axis in (axes.xaxis, axes.yaxis):
