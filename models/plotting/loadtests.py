@@ -1,7 +1,5 @@
 """Load tests drawn: response time and percentiles over throughput."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,14 +8,12 @@ from headway.errors import MeasurementError
 from headway.models.analysis.audit import Audit
 from headway.models.language.scales import units_of
 from headway.models.language.units import Unit, unit
-from headway.models.measured.points import Loop, Point
-from headway.models.plotting.graphs.figure import scheme_figure
-from headway.models.plotting.graphs.scheme import Edge, PictureBox, Scheme, Sort
+from headway.models.measured.points import Point
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import axis_label, draw_points, light_grid, literal, style
 from headway.models.reading.loadtest import LoadTest
-from headway.numerals import digits, four_digits
+from headway.numerals import digits
 
 _FAINT = 0.6
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
@@ -49,29 +45,6 @@ def load_test_figure(test: LoadTest) -> Figure:
     light_grid(axes)
     legend(axes)
     return figure
-
-
-def tested_figure(test: LoadTest) -> Figure:
-    """Draw what was tested: who sends requests, how many, and the system that answers."""
-    closed = all(point.loop is Loop.CLOSED for point in test.points)
-    sent = [_ends([p.population for p in test.points], "clients, who wait for answers")] * closed
-    sent += [_ends([p.offered_rate for p in test.points], "op/s, whatever the answers")]
-    words = "\n".join(["load generator", *filter(None, sent[:1])])
-    parts = {
-        "generator": PictureBox(words, Sort.STATION),
-        "server": PictureBox("system under test\nits inside is not known", Sort.STATION),
-    }
-    edges = (Edge("generator", "server", "requests", is_both=closed),)
-    return scheme_figure(Scheme(parts, edges))
-
-
-def _ends(numbers: Sequence[float | None], what: str) -> str:
-    """The least and the largest of some numbers as text; nothing where there are none."""
-    known = [number for number in numbers if number is not None]
-    if not known:
-        return ""
-    low, high = four_digits(min(known)), four_digits(max(known))
-    return f"{low} {what}" if low == high else f"{low} to {high} {what}"
 
 
 def _draw_percentile(

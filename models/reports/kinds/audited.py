@@ -11,7 +11,7 @@ from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.verbs import perform
-from headway.models.plotting.loadtests import tested_figure
+from headway.models.plotting.graphs.tested import tested_figure
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import (
     CHANGE,
