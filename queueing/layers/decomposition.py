@@ -35,7 +35,7 @@ from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
 
-STEPS = 400
+STEPS = 800
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
