@@ -1,6 +1,7 @@
 """Models out as TOML, in the form in which they are read."""
 
 import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -261,19 +262,26 @@ def _clients(graph: ModelGraph, job_class: str) -> dict[str, Any]:
     if job_class not in graph.clients:
         return {}
     terms = graph.clients[job_class]
-    numbers: dict[str, Any] = {name: written(read) for name, read in terms.numbers}
-    for key in SPREAD:
+    numbers = _with_spread(terms.numbers, SPREAD)
+    return {**numbers, **({NOTICES: True} if terms.notices else {})}
+
+
+def _with_spread(terms: Iterable[tuple[str, Formula]], spread: Sequence[str]) -> dict[str, Any]:
+    """Numbers by name, those of a time and its scv together."""
+    numbers: dict[str, Any] = {name: written(read) for name, read in terms}
+    for key in spread:
         if f"{key}_scv" in numbers:
             numbers[key] = {"mean": numbers[key], "scv": numbers.pop(f"{key}_scv")}
-    return {**numbers, **({NOTICES: True} if terms.notices else {})}
+    return numbers
 
 
 def _autoscaler(graph: ModelGraph) -> dict[str, Any]:
     terms = graph.autoscaler
     if terms is None:
         return {}
-    numbers = {name: written(read) for name, read in terms.numbers}
-    return {"scales": terms.scales, "metric": terms.metric, **numbers}
+    own = {} if terms.rule is None else {"asks_for": terms.rule.text}
+    numbers = _with_spread(terms.numbers, ("start_delay",))
+    return {"scales": terms.scales, "metric": terms.metric, **own, **numbers}
 
 
 def _route(route: Route) -> dict[str, Any]:

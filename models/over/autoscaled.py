@@ -15,7 +15,7 @@ from headway.queueing.methods.choice import choose
 from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.network import TimedNetwork
-from headway.queueing.transient.scaled import Course, by_autoscaler
+from headway.queueing.transient.scaled import Course, Target, by_autoscaler
 from headway.queueing.transient.service import Service
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from headway.models.structure.parts.autoscaler import AutoscalerTerms
 
 HOUR = 3600.0
+
+SAME = 1e-6
+"""Mean numbers of replicas that differ by less count as the same."""
 
 
 def law_of(model: "Model") -> Autoscaler | None:
@@ -60,8 +63,12 @@ def _replicas(model: "Model", terms: "AutoscalerTerms") -> float:
 
 
 def autoscaled(
-    model: "Model", network: TimedNetwork, law: Autoscaler, method: str
-) -> tuple[TimedNetwork, TimedMeans, FloatArray, Scaling]:
+    model: "Model",
+    network: TimedNetwork,
+    law: Autoscaler,
+    method: str,
+    target: Target | None,
+) -> tuple[TimedMeans, Course, Scaling]:
     """Follow a network under its autoscaler.
 
     Parameters
@@ -70,11 +77,12 @@ def autoscaled(
         With the replicas that are there at the start.
     law, method
         The autoscaler, and the method asked for.
+    target
+        The response time that is to be kept, if any, from start to end.
 
     Returns
     -------
-    The network with the capacity that it had, means of each part, replicas asked for in each, and
-    what the autoscaler did.
+    Means of each part, and what the autoscaler does: in each, and on the whole.
 
     Raises
     ------
@@ -91,13 +99,12 @@ def autoscaled(
     terms = model.graph.autoscaler
     assert terms is not None  # noqa: S101 - the law is its own
     serving = _Serving(model, terms, network.queue.name)
-    means, course = by_autoscaler(network, law, int(_replicas(model, terms)), serving)
-    kinds = {service: k for k, service in enumerate(dict.fromkeys(course.services))}
-    stations = list(network.stations)
-    stations[network.queues[0]] = replace(network.queue, services=tuple(kinds))
-    which = np.array([kinds[service] for service in course.services])
-    whole = replace(network, stations=tuple(stations), which=which)
-    return whole, means, course.replicas, _scaling(network, law, course, serving)
+    needed = _needed(network.rates, law, serving)
+    count = int(_replicas(model, terms))
+    if target is not None:
+        target = replace(target, time=target.time - network.delay - network.beyond)
+    means, course = by_autoscaler(network, law, count, serving, needed, target)
+    return means, course, _scaling(network, law, course, serving)
 
 
 class _Serving:
@@ -116,15 +123,19 @@ class _Serving:
 def _scaling(network: TimedNetwork, law: Autoscaler, course: Course, serving: _Serving) -> Scaling:
     """What the autoscaler did, and what it needs."""
     edges, lengths = network.edges, network.lengths
-    changed = np.flatnonzero(np.diff(course.replicas, prepend=np.nan) != 0)
-    above = course.metrics > law.target * (1 + law.tolerance)
+    rows = np.stack([course.replicas, course.low, course.high])
+    changed = np.flatnonzero((np.abs(np.diff(rows, prepend=np.nan)) > SAME).any(axis=0))
+    changed = np.union1d(changed, [0])
     return Scaling(
         law,
         edges[changed],
-        course.replicas[changed],
-        law.interval * float(above.sum()),
+        rows[0, changed],
+        rows[1, changed],
+        rows[2, changed],
+        course.changes,
+        law.interval * float(course.above.sum()),
         _growth(network, law, serving),
-        _needless(course.replicas, _needed(network.rates, law, serving)),
+        course.needless,
         law.price * float(course.replicas @ lengths) / HOUR,
     )
 
@@ -157,12 +168,3 @@ def _needed(rates: FloatArray, law: Autoscaler, serving: _Serving) -> FloatArray
         bears = share * np.array([serving(int(count)).fastest for count in counts])
     places = np.minimum(np.searchsorted(bears, rates), len(counts) - 1)
     return np.asarray(counts[places], float)
-
-
-def _needless(course: FloatArray, needed: FloatArray) -> int:
-    """How often a course falls and rises again though no more is needed than when it fell."""
-    changes = np.diff(course)
-    at = np.flatnonzero(changes) + 1
-    ways = changes[at - 1]
-    again = (ways[:-1] < 0) & (ways[1:] > 0)
-    return int((again & (needed[at[1:]] <= needed[at[:-1]])).sum())

@@ -24,7 +24,7 @@ from headway.queueing.transient.forward import Piece, exactly
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.measured import AUTOSCALED_ERROR
 from headway.queueing.transient.network import TimedNetwork
-from headway.queueing.transient.scaled import looks_of
+from headway.queueing.transient.scaled import Course, Target, looks_of
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
@@ -107,16 +107,17 @@ def over_model(
 
         return played(model, network, (periods, fine), wanted, tuple(percentiles))
     check_method(method)
-    asked, scaling = None, None
+    course, scaling = None, None
     if law is None:
         means, used = _solved(network, method)
     else:
-        network, means, asked, scaling = autoscaled(model, network, law, method)
+        late = None if wanted is None else Target(wanted, fine)
+        means, course, scaling = autoscaled(model, network, law, method, late)
         used = ("forward", AUTOSCALED_ERROR)
     if wanted is not None and not means.met:
         msg = f"method {used[0]} knows no share over a target here; leave --target out"
         raise InvalidParameter(msg)
-    sums = _Sums(network, means, wanted, tuple(percentiles), asked)
+    sums = _Sums(network, means, wanted, tuple(percentiles), course)
     parts = sums.between(periods)
     minutes = replace(sums, target=None, percents=()).between(fine)
     notes = _notes(network, load, means)
@@ -126,11 +127,11 @@ def over_model(
         sums.between(edges[[0, -1]]),
         _worst(sums, minutes, fine),
         used[0],
-        _approximate(network, *used),
+        _approximate(network, *used, changes=scaling is not None),
         wanted,
         begin,
-        _drained(network, begin),
-        None if wanted is None else _time_over(minutes, wanted),
+        _drained(network, begin) if scaling is None else None,
+        None if wanted is None else _time_over(minutes, wanted, course),
         scaling,
         scaling.cost if scaling is not None and scaling.law.price else None,
         notes,
@@ -241,15 +242,15 @@ class _Sums:
         What was followed, and what was found.
     target, percents
         Response time that is to be kept [s], and percentiles that are asked for.
-    replicas
-        That an autoscaler asked for in each part.
+    course
+        What an autoscaler did in each part; None without one.
     """
 
     network: TimedNetwork
     means: TimedMeans
     target: float | None
     percents: tuple[float, ...]
-    replicas: FloatArray | None = None
+    course: Course | None = None
 
     def between(self, edges: FloatArray) -> Periods:
         """Answers of the times between some of the edges."""
@@ -265,7 +266,8 @@ class _Sums:
         with np.errstate(divide="ignore", invalid="ignore"):
             response = summed(means.times) / (came - lost)
             losses = lost / came
-        servers = np.array([self._servers(part) for part in range(len(lengths))])
+        course = self.course
+        servers = course.servers if course else np.array([*map(self._servers, range(len(lengths)))])
         groups = [range(a, b) for a, b in pairwise(places.tolist())]
         percents = self.percents if means.met else ()
         kept = {p: np.array([means.percentile(p, g) for g in groups]) for p in percents}
@@ -286,7 +288,7 @@ class _Sums:
             summed(servers * lengths) / whole,
             kept,
             over,
-            None if self.replicas is None else summed(self.replicas * lengths) / whole,
+            None if course is None else summed(course.replicas * lengths) / whole,
         )
 
     def _servers(self, part: int) -> float:
@@ -302,16 +304,17 @@ def _worst(sums: _Sums, minutes: Periods, fine: FloatArray) -> Periods:
     return sums.between(fine[where : where + 2]) if len(fine) > 2 else sums.between(fine)
 
 
-def _time_over(minutes: Periods, target: float) -> float:
-    """For how long the mean response time exceeds a target [s]."""
-    return float((minutes.ends - minutes.starts)[minutes.response_time > target].sum())
+def _time_over(minutes: Periods, target: float, course: Course | None) -> float:
+    """For how long the mean response time exceeds a target [s]; on average under an autoscaler."""
+    late = minutes.response_time > target if course is None else course.late
+    return float((minutes.ends - minutes.starts) @ late)
 
 
-def _approximate(network: TimedNetwork, name: str, error: Error) -> str:
+def _approximate(network: TimedNetwork, name: str, error: Error, *, changes: bool) -> str:
     """What is approximate; empty if nothing is."""
-    law = "the autoscaler sees its metric's mean" if error is AUTOSCALED_ERROR else name
+    law = "what the autoscaler sees is taken to be normal" if changes else name
     found = [] if error.exact else [f"{law}: {error}"]
-    if any(len(station.services) > 1 for station in network.stations):
+    if changes or any(len(station.services) > 1 for station in network.stations):
         found.append("response times are as if the capacity at arrival remained")
     return "; ".join(found)
 

@@ -65,10 +65,13 @@ class Scaling:
     ----------
     law
         The autoscaler.
-    times, replicas
-        When the number of replicas asked for changes [s], and what it then is.
+    times, replicas, low, high
+        Replicas asked for from these times on [s]: their mean, and what 5 and 95 of 100 days do
+        not exceed.
+    changes
+        How often their number changes.
     over
-        For how long its looks saw the metric above its target, and its tolerance [s].
+        For how long its looks see the metric above its target and its tolerance [s].
     growth
         How many times as high the load is at most by the time that replicas are there for it.
     needless
@@ -80,9 +83,12 @@ class Scaling:
     law: Autoscaler
     times: FloatArray
     replicas: FloatArray
+    low: FloatArray
+    high: FloatArray
+    changes: float
     over: float
     growth: float
-    needless: int
+    needless: float
     cost: float
 
     @property

@@ -3,13 +3,14 @@
 
 #define ORDERS 2
 #define POLES 64 /* at most */
+#define MOMENTS 5
 
 /* Solve the systems of all poles side by side; numbers of a state stand together. */
 typedef struct {
     ptrdiff_t states, poles, moments, columns;
     double length;
-    const double *came, *served, *pole, *seen, *jumps;
-    double *inverse[2], *factor[2], *found[3][2]; /* real and imaginary parts */
+    const double *came, *served, *pole, *seen;
+    double *inverse[2], *factor[2], *found[MOMENTS][2]; /* real and imaginary parts */
 } Systems;
 
 /* Eliminate what comes from below: the inverse of each pivot, and the factor of the row before. */
@@ -67,14 +68,18 @@ static inline void raised(double *restrict real, double *restrict turned, ptrdif
     }
 }
 
-/* What a moment gains from those below it while a state is held, and by jumps into it. */
+/* What a mean or a mean square gains while a state is held, and by jumps into it: of each average
+   there are three rows, what is gained a second, by jumps, and by their squares. */
 static double gained(const Systems *s, int moment, int part, ptrdiff_t n, ptrdiff_t at)
 {
-    ptrdiff_t row = s->poles * s->columns;
-    double jumps = n ? s->jumps[n - 1] : 0;
-    const double *below = s->found[moment - 1][part], *first = s->found[0][part];
-    double gain = s->seen[n] * below[at] + (n ? jumps * below[at - row] : 0);
-    return moment == 1 ? gain : 2 * gain + (n ? jumps * first[at - row] : 0);
+    ptrdiff_t before = at - s->poles * s->columns;
+    int square = (moment - 1) % 2;
+    const double *seen = s->seen + 3 * ((moment - 1) / 2) * s->states, *jumps = seen + s->states;
+    const double *first = s->found[0][part], *below = square ? s->found[moment - 1][part] : first;
+    double gain = seen[n] * below[at] + (n ? jumps[n - 1] * below[before] : 0);
+    if (!square)
+        return gain;
+    return 2 * gain + (n ? jumps[s->states + n - 1] * first[before] : 0);
 }
 
 static void sides(const Systems *s, int moment, const double *state)
@@ -136,24 +141,24 @@ static double summed(const Systems *s, int moment, ptrdiff_t at, ptrdiff_t from,
 const char *pade_step(const Argument *given)
 {
     Systems s = {.states = given[0].numbers.size, .poles = given[3].numbers.size / 6,
-                 .moments = given[8].count, .columns = given[9].count,
+                 .moments = given[7].count, .columns = given[8].count,
                  .length = given[2].number, .came = given[0].numbers.at,
                  .served = given[1].numbers.at, .pole = given[3].numbers.at,
-                 .seen = given[5].numbers.at, .jumps = given[6].numbers.at};
-    ptrdiff_t first = given[4].count, cells = given[7].numbers.size;
-    const double *state = given[7].numbers.at;
-    double *ends[ORDERS] = {given[10].numbers.at, given[11].numbers.at};
-    double *spent = given[12].numbers.at, *work = given[13].numbers.at;
-    if (s.states < 1 || s.poles < 1 || s.poles > POLES || (s.moments != 1 && s.moments != 3) ||
+                 .seen = given[5].numbers.at};
+    ptrdiff_t first = given[4].count, cells = given[6].numbers.size;
+    const double *state = given[6].numbers.at;
+    double *ends[ORDERS] = {given[9].numbers.at, given[10].numbers.at};
+    double *spent = given[11].numbers.at, *work = given[12].numbers.at;
+    if (s.states < 1 || s.poles < 1 || s.poles > POLES || s.moments < 1 ||
+        s.moments > MOMENTS || s.moments % 2 == 0 ||
         s.columns < 1 || s.columns > cells || given[1].numbers.size != s.states ||
         given[3].numbers.size != 6 * s.poles || first < 0 || first > s.poles)
         return "pade_step: states, poles, moments, columns";
     if (cells % (s.moments * s.columns) || cells / (s.moments * s.columns) != s.states ||
-        given[10].numbers.size != cells || given[11].numbers.size != cells ||
-        given[12].numbers.size != cells / s.moments ||
-        (s.moments > 1 &&
-         (given[5].numbers.size != s.states || given[6].numbers.size != s.states)) ||
-        given[13].numbers.size != s.poles * (4 * s.states + 2 * cells))
+        given[9].numbers.size != cells || given[10].numbers.size != cells ||
+        given[11].numbers.size != cells / s.moments ||
+        given[5].numbers.size != 3 * (s.moments / 2) * s.states ||
+        given[12].numbers.size != s.poles * (4 * s.states + 2 * cells))
         return "pade_step: sizes of the arrays";
     for (int part = 0; part < 2; part++) {
         s.inverse[part] = work + part * s.states * s.poles;

@@ -25,43 +25,28 @@ policies, Stabilization window, Default behavior; the defaults are those of its 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import ceil, floor, inf
+from typing import NamedTuple
 
 import numpy as np
 
 from headway.errors import InvalidParameter, nearest
-from headway.kinds import check_domain, check_not_negative
+from headway.kinds import FloatArray, check_domain, check_not_negative
 from headway.numerals import digits
 
-
-@dataclass(frozen=True)
-class Seen:
-    """What an autoscaler sees, on average over a time.
-
-    Parameters
-    ----------
-    busy
-        Share of the servers of ready replicas that is busy.
-    number, rate
-        Jobs there, and jobs that come [1/s].
-    ready
-        Replicas that are ready.
-    """
-
-    busy: float
-    number: float
-    rate: float
-    ready: int
-
-
-METRICS: dict[str, Callable[[Seen], float]] = {
-    "utilisation": lambda seen: seen.busy,
-    "queue": lambda seen: seen.number / seen.ready,
-    "rate": lambda seen: seen.rate / seen.ready,
-}
+METRICS = ("utilisation", "queue", "rate")
 """What it may look at, the mean over ready replicas: busy servers, jobs there, jobs that come."""
+
+OwnRule = Callable[[FloatArray, int, int], FloatArray]
+"""How many are wanted: of what is seen, ready replicas, and all."""
 
 _NEAR = 1e-9
 """Share of an interval by which times that are equal may differ."""
+
+_PARTS = 4
+"""Start delays that stand for a law; chosen, as each makes as many courses more."""
+
+_GRID = 4001
+"""Places at which a rule of one's own is asked for what it wants."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +79,12 @@ class Autoscaler:
         Of these limits [s], above 0.
     price
         Of a replica for an hour, 0 or more.
+    start_delay_scv
+        Squared coefficient of variation of the start delay, 0 or more; its law is a gamma law, and
+        what is asked for at once starts together.
+    rule
+        How many are wanted, in place of equation (1): of the metric (an array), ready replicas and
+        all; what it gives is rounded up.
 
     Raises
     ------
@@ -123,6 +114,8 @@ class Autoscaler:
     remove_share: float = 1.0
     limit_period: float = 15.0
     price: float = 0.0
+    start_delay_scv: float = 0.0
+    rule: "OwnRule | None" = None
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
@@ -131,7 +124,14 @@ class Autoscaler:
             raise InvalidParameter(msg)
         for name in ("target", "interval", "limit_period"):
             check_domain(name, getattr(self, name), lambda x: 0 < x < inf, "above 0")
-        for name in ("tolerance", "stabilisation", "start_delay", "warm_up", "price"):
+        for name in (
+            "tolerance",
+            "stabilisation",
+            "start_delay",
+            "warm_up",
+            "price",
+            "start_delay_scv",
+        ):
             check_not_negative(name, getattr(self, name))
         for name in ("add_most", "add_share", "remove_most", "remove_share"):
             check_domain(name, getattr(self, name), lambda x: 0 <= x < inf, "0 or more")
@@ -147,82 +147,212 @@ class Autoscaler:
             raise InvalidParameter(msg)
 
     @property
+    def delays(self) -> tuple[float, ...]:
+        """Start delays that are equally likely [s]: the mean of each quarter of their law.
+
+        Examples
+        --------
+        >>> Autoscaler("queue", 1.0, maximum=2, start_delay=60.0).delays
+        (60.0,)
+        >>> law = Autoscaler("queue", 1.0, maximum=2, start_delay=60.0, start_delay_scv=1.0)
+        >>> [round(delay, 1) for delay in law.delays], round(sum(law.delays) / 4, 6)
+        ([8.2, 28.8, 59.8, 143.2], 60.0)
+        """
+        if self.start_delay == 0 or self.start_delay_scv == 0:
+            return (self.start_delay,)
+        from scipy.special import gammainc, gammaincinv
+
+        shape = 1 / self.start_delay_scv
+        ends = gammaincinv(shape, np.arange(_PARTS + 1) / _PARTS)
+        below = np.append(gammainc(shape + 1, ends[:-1]), 1.0)
+        return tuple((self.start_delay * _PARTS * np.diff(below)).tolist())
+
+    @property
     def reaction(self) -> float:
         """From a change of the load until what it asks for is there at the latest [s]."""
-        return self.interval + self.start_delay + self.warm_up
+        return self.interval + self.delays[-1] + self.warm_up
 
     def within(self, count: float) -> int:
         """The nearest number of replicas from the minimum to the maximum."""
         return int(min(max(count, self.minimum), self.maximum))
 
 
-NUMBERS = tuple(each.name for each in fields(Autoscaler) if each.name != "metric")
+NUMBERS = tuple(each.name for each in fields(Autoscaler) if each.name not in ("metric", "rule"))
 """Names of its numbers."""
 
 
-class Replicas:
-    """Replicas under an autoscaler, from look to look.
+class Replicas(NamedTuple):
+    """Replicas under an autoscaler, and what of their past still counts.
+
+    Parameters
+    ----------
+    settled
+        Replicas that are ready and warm.
+    starting
+        When each of the others is ready [s], in the order in which they were asked for.
+    wanted
+        When a look of the window wanted so many; without those that a later one outdoes, as the
+        largest of the window counts.
+    changes
+        When so many were added, or removed, in the period of limits.
+    fell
+        Whether the last change removed some, for a load that has not grown since.
+    """
+
+    settled: int
+    starting: tuple[float, ...] = ()
+    wanted: tuple[tuple[float, int], ...] = ()
+    changes: tuple[tuple[float, int], ...] = ()
+    fell: bool = False
+
+    @property
+    def number(self) -> int:
+        """All that are asked for."""
+        return self.settled + len(self.starting)
+
+
+class Rule:
+    """An autoscaler from look to look.
 
     Parameters
     ----------
     law
-        The autoscaler.
-    count
-        Replicas at first, all of them ready.
-    time
-        When that is [s].
+        Its numbers.
 
     Examples
     --------
-    >>> pods = Replicas(Autoscaler("utilisation", 0.5, maximum=10, start_delay=30.0), 2, 0.0)
-    >>> pods.look(15.0, 0.9), pods.ready(15.0), pods.ready(45.0)
+    >>> rule = Rule(Autoscaler("utilisation", 0.5, maximum=10, start_delay=30.0))
+    >>> pods = rule.look(rule.begin(2, 0.0), 15.0, 0.9)
+    >>> pods.number, rule.ready(pods, 15.0), rule.ready(pods, 45.0)
     (4, (2, 0), (4, 0))
-    >>> pods.look(60.0, 0.2), pods.look(345.0, 0.2)  # less only after 5 minutes
+    >>> pods = rule.look(pods, 60.0, 0.2)  # less only after 5 minutes
+    >>> pods.number, rule.look(pods, 345.0, 0.2).count
     (4, 2)
     """
 
-    def __init__(self, law: Autoscaler, count: int, time: float) -> None:
-        self.law = law
-        self.near = _NEAR * law.interval
-        self.asked = [-inf] * count  # when each was, the oldest first
-        self.wanted = [(time, count)]
-        self.changes: list[tuple[float, int]] = []
+    def __init__(self, law: Autoscaler) -> None:
+        self.law, self.near = law, _NEAR * law.interval
+        self.delays = law.delays
+        self._steps: dict[tuple[int, int], tuple[FloatArray, list[int]]] = {}
 
-    def ready(self, time: float) -> tuple[int, int]:
+    def begin(self, count: int, time: float) -> Replicas:
+        """So many, all ready."""
+        return Replicas(count, wanted=((time, count),))
+
+    def ready(self, pods: Replicas, time: float) -> tuple[int, int]:
         """How many are ready, at full speed and still warming up."""
-        law = self.law
-        at = np.array(self.asked) + law.start_delay - self.near
-        warm = int((at + law.warm_up <= time).sum())
-        return warm, int((at <= time).sum()) - warm
+        there = sum(at <= time + self.near for at in pods.starting)
+        warm = sum(at + self.law.warm_up <= time + self.near for at in pods.starting)
+        return pods.settled + warm, there - warm
 
-    def look(self, time: float, metric: float) -> int:
+    def changing(self, pods: Replicas, after: float, before: float) -> list[float]:
+        """When some become ready or warm between two times."""
+        times = {at + more for at in pods.starting for more in (0.0, self.law.warm_up)}
+        return [at for at in times if after + self.near < at < before - self.near]
+
+    def look(self, pods: Replicas, time: float, metric: float) -> Replicas:
         """See the mean metric of the ready replicas, and ask for as many as the rule says."""
-        count = len(self.asked)
-        ready = sum(self.ready(time - self.law.interval))  # all the time since the last look
-        wanted = self._wanted(metric / self.law.target, ready, count)
-        self.wanted = [*self._since(self.wanted, time, self.law.stabilisation), (time, wanted)]
-        if wanted < count:
-            wanted = min(count, max(number for _, number in self.wanted))  # (2)
-        new = self._limited(wanted, count, time)
-        if new != count:
-            self.changes.append((time, new - count))
-            self.asked = self.asked[:new] + [time] * (new - count)
-        return new
+        ready = sum(self.ready(pods, time - self.law.interval))  # all the time since the last look
+        wanted = self.wanted(metric / self.law.target, ready, pods.number)
+        return self.asked(pods, time, wanted, self.delays[0])
 
-    def _wanted(self, ratio: float, ready: int, count: int) -> int:
-        """Equation (1)."""
+    def wanted(self, ratio: float, ready: int, count: int) -> int:
+        """Equation (1), or the law's own rule, of the metric over its target."""
         law = self.law
+        if law.rule is not None:
+            return self._by_own_rule(law.rule, np.array([ratio]), ready, count)[0]
         if ratio > 1 and ready < count:
             ratio = max(ratio * ready / count, 1.0)  # not less than 1: that would turn it around
         if abs(ratio - 1) <= law.tolerance * (1 + _NEAR):
             return count
-        return ceil(count * ratio * (1 - _NEAR))
+        return min(ceil(count * ratio * (1 - _NEAR)), int(law.maximum) + count)
 
-    def _limited(self, wanted: int, count: int, time: float) -> int:
-        """Equation (3)."""
+    def _by_own_rule(self, rule: OwnRule, ratios: FloatArray, ready: int, count: int) -> list[int]:
+        found = np.broadcast_to(rule(ratios * self.law.target, ready, count), ratios.shape)
+        if np.isnan(found).any():
+            seen = digits(float(ratios[np.isnan(found)][0]) * self.law.target)
+            msg = f"asks_for is no number where {seen} is seen at {count} replicas"
+            raise InvalidParameter(msg)
+        whole = np.clip(np.ceil(found * (1 - _NEAR)), 0, self.law.maximum)
+        return [int(number) for number in whole.tolist()]
+
+    def steps(self, ready: int, count: int) -> tuple[FloatArray, list[int]]:
+        """What is wanted by ratio: where it changes, and what it is between these places.
+
+        Examples
+        --------
+        >>> places, wanted = Rule(Autoscaler("utilisation", 0.5, maximum=4)).steps(2, 2)
+        >>> places.round(6).tolist(), wanted
+        ([0.5, 0.9, 1.1, 1.5], [1, 2, 3, 4])
+        """
+        if (ready, count) not in self._steps:
+            self._steps[ready, count] = self._found_steps(ready, count)
+        return self._steps[ready, count]
+
+    def _found_steps(self, ready: int, count: int) -> tuple[FloatArray, list[int]]:
         law = self.law
-        self.changes = self._since(self.changes, time, law.limit_period)
-        before = count - sum(change for _, change in self.changes)
+        if law.rule is None:
+            counts, whole = np.arange(1, law.maximum + count + 1), min(ready, count)
+            ends = np.array([1 - law.tolerance, (1 + law.tolerance) * count / whole])
+            places = np.unique(np.concatenate([counts / count, ends, counts / whole]))
+        else:
+            top = 1 / law.target if law.metric == "utilisation" else 4 * law.maximum
+            places = np.linspace(0, top, _GRID)
+        middles = np.concatenate([[places[0] / 2], (places[:-1] + places[1:]) / 2, places[-1:] * 2])
+        if law.rule is None:
+            most = int(law.maximum)
+            wanted = [min(self.wanted(at, ready, count), most) for at in middles.tolist()]
+        else:
+            wanted = self._by_own_rule(law.rule, middles, ready, count)
+        kept = np.flatnonzero(np.diff(wanted))
+        return places[kept], [wanted[0], *(wanted[k + 1] for k in kept)]
+
+    def asked(
+        self, pods: Replicas, time: float, wanted: int, delay: float, *, risen: bool = False
+    ) -> Replicas:
+        """What a look leads to that wants so many.
+
+        Parameters
+        ----------
+        pods, time, wanted
+            What there is, when the look is, and what it wants.
+        delay
+            From now until what it adds is ready [s].
+        risen
+            Whether the load asks for more than at the look before.
+        """
+        law, count = self.law, pods.number
+        window = (*self._since(pods.wanted, time, law.stabilisation), (time, wanted))
+        if wanted < count:
+            wanted = min(count, max(number for _, number in window))  # (2)
+        changes = self._since(pods.changes, time, law.limit_period)
+        new = self._limited(wanted, count, count - sum(change for _, change in changes))
+        fell = pods.fell and not risen if new == count else new < count
+        settled, starting = self._changed(pods, time, new, delay)
+        later = time + law.interval
+        if new != count:
+            changes = (*changes, (time, new - count))
+        return Replicas(
+            settled,
+            starting,
+            _outdoing(self._since(window, later, law.stabilisation), new),
+            self._since(changes, later, law.limit_period),
+            fell,
+        )
+
+    def _changed(
+        self, pods: Replicas, time: float, new: int, delay: float
+    ) -> tuple[int, tuple[float, ...]]:
+        """Replicas that are warm, and when others are ready; those added last go first."""
+        starting = [at for at in pods.starting if at + self.law.warm_up > time + self.near]
+        settled = pods.number - len(starting)
+        if new >= pods.number:
+            return settled, (*starting, *[time + delay] * (new - pods.number))
+        return min(settled, new), tuple(starting[: max(new - settled, 0)])
+
+    def _limited(self, wanted: int, count: int, before: int) -> int:
+        """Equation (3), with so many before the changes of the period."""
+        law = self.law
         most = max(before + law.add_most, ceil(before * (1 + law.add_share) * (1 - _NEAR)), count)
         fewest = min(
             before - law.remove_most, floor(before * (1 - law.remove_share) + _NEAR), count
@@ -230,6 +360,18 @@ class Replicas:
         return law.within(min(max(wanted, fewest), most))
 
     def _since(
-        self, events: list[tuple[float, int]], time: float, window: float
-    ) -> list[tuple[float, int]]:
-        return [(at, number) for at, number in events if at > time - window + self.near]
+        self, events: tuple[tuple[float, int], ...], time: float, window: float
+    ) -> tuple[tuple[float, int], ...]:
+        return tuple((at, number) for at, number in events if at > time - window + self.near)
+
+
+def _outdoing(window: tuple[tuple[float, int], ...], count: int) -> tuple[tuple[float, int], ...]:
+    """Those that no later one outdoes; more than there are counts as what there is.
+
+    To rise above what there is now takes a later look that wants as much.
+    """
+    kept: list[tuple[float, int]] = []
+    for at, number in reversed(window):
+        if not kept or min(number, count) > kept[-1][1]:
+            kept.append((at, min(number, count)))
+    return tuple(reversed(kept))

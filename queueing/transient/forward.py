@@ -28,10 +28,6 @@ from headway.queueing.transient.systems import step as step_of
 ERROR = 1e-8
 """Largest difference of a step by two orders; chosen so that means are within 1e-6."""
 
-SPREAD_ERROR = 1e-5
-"""Largest difference of a step by two orders in the mean square of a time average that is near 1:
-a thousandth of the square of 10%, which is what an autoscaler tolerates."""
-
 OUTSIDE = 1e-11
 """Probability that a window of states leaves out at either end; chosen like `ERROR`."""
 
@@ -177,8 +173,8 @@ class Columns:
     first
         Fewest jobs.
     cells
-        By number of jobs, moment (probability alone, or that, mean and mean square, each where the
-        number is so), and start.
+        By number of jobs, moment (the probability, and mean and mean square of each sum over the
+        time where the number is so), and start.
     """
 
     first: int
@@ -230,9 +226,8 @@ class Columns:
         return bool((self.first > floor and below) or (self.last <= places and above))
 
 
-Seen = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""Of numbers of jobs: what a time average gains a second while there are so many, and by arrivals
-then (`headway.queueing.transient.systems`)."""
+Seen = Callable[[FloatArray], FloatArray]
+"""Of numbers of jobs: what sums over the time gain then (`headway.queueing.transient.systems`)."""
 
 
 class Follower:
@@ -242,10 +237,12 @@ class Follower:
     ----------
     floor
         Jobs at which the queue is left for good; 0 for none.
+    error
+        Largest difference of a step by two orders.
     """
 
-    def __init__(self, floor: int = 0) -> None:
-        self.floor, self.step = floor, inf
+    def __init__(self, floor: int = 0, error: float = ERROR) -> None:
+        self.floor, self.error, self.step = floor, error, inf
         self.before: tuple[float, Service] | None = None
 
     def through(
@@ -265,13 +262,14 @@ class Follower:
                 now = now.fit(self.floor, places, wider)
                 self.step = length / 2 if wider > 3 else self.step
                 continue
-            ratio = 0.9 * (ERROR / max(error, 1e-300)) ** (1 / 8)
+            ratio = 0.9 * (self.error / max(error, 1e-300)) ** (1 / 8)
             self.step = length * min(5.0, max(0.2, ratio))
-            if error > ERROR and length > 1e-9 * piece.length:
+            if error > self.error and length > 1e-9 * piece.length:
                 continue
             wider = 0
             left = 0.0 if length == left else left - length
-            now = Columns(end.first, np.maximum(end.cells, 0.0))
+            now = end
+            np.maximum(end.cells[:, 0], 0.0, out=end.cells[:, 0])
             yield length, spent, now
             now = now.fit(self.floor, places)
 
@@ -291,8 +289,10 @@ class Follower:
         weight = (number + 1) / (_dot(number, chances) + 1)
         error = _dot(_together(np.abs(off[:, 0])), weight)
         if seen is not None:
-            spread = float(np.abs(off[:, 2].sum(axis=0)).sum())
-            error = max(error, ERROR / SPREAD_ERROR * spread)
+            squares, wrong = (
+                cells[:, 2::2].sum(axis=0).sum(axis=1) for cells in (end, np.abs(off))
+            )
+            error = max(error, float((wrong / (1 + squares)).max()))
         first = now.first
         return Columns(first, end), Columns(first, spent[:, None]), error
 

@@ -41,7 +41,8 @@ class TimedMeans:
     times
         Sum of the response times of those that come in and are served [s].
     met
-        What arrivals meet at the only queue; empty where only means are known.
+        What arrivals of each part meet at the only queue, under each service that it may have
+        then; empty where only means are known.
     delay
         Time of each elsewhere, a constant [s].
     """
@@ -52,12 +53,15 @@ class TimedMeans:
     number: FloatArray
     busy: FloatArray
     times: FloatArray
-    met: tuple[Met, ...] = ()
+    met: tuple[tuple[Met, ...], ...] = ()
     delay: float = 0.0
 
     @classmethod
     def of(
-        cls, rows: Iterable[Sequence[float]], met: tuple[Met, ...] = (), delay: float = 0.0
+        cls,
+        rows: Iterable[Sequence[float]],
+        met: tuple[tuple[Met, ...], ...] = (),
+        delay: float = 0.0,
     ) -> "TimedMeans":
         """Of rows, one a part: arrivals, served, lost, number, busy, times."""
         columns = (np.array(column) for column in zip(*rows, strict=True))
@@ -89,7 +93,7 @@ class TimedMeans:
     def _together(self, parts: Sequence[int]) -> tuple[Met, ...]:
         """What arrivals of some parts meet, under each service once."""
         by_service: dict[Service, list[Numbers]] = {}
-        for one in (self.met[k] for k in parts):
+        for one in (each for k in parts for each in self.met[k]):
             by_service.setdefault(one.service, []).append(one.arrivals)
         return tuple(Met(total(each), service) for service, each in by_service.items())
 

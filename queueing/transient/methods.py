@@ -16,7 +16,7 @@ offered-load approximation for the nonstationary Erlang loss model*, Annals of A
 4(4), 1994, 1145-1160.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -34,22 +34,21 @@ def by_forward(network: TimedNetwork) -> TimedMeans:
     pieces = [Piece(*each) for each in zip(lengths, rates, services, strict=True)]
     begin = network.begin()
     assert begin is not None  # noqa: S101 - its need says so
-    return gathered(network, spent(pieces, begin), services)
+    return gathered(network, spent(pieces, begin))
 
 
-def spent(pieces: Iterable[Piece], start: Numbers) -> Iterator[Numbers]:
-    """Integrals of the probabilities over each piece [s], before the next one is asked for."""
+def spent(pieces: Sequence[Piece], start: Numbers) -> Iterator[list[tuple[Numbers, Service]]]:
+    """Integrals of the probabilities over each piece [s]."""
     held: list[Numbers] = []
+    after = iter(pieces)
     for step in forward(pieces, start):
         held.append(step.spent)
         if step.is_last:
-            yield total(held)
+            yield [(total(held), next(after).service)]
             held = []
 
 
-def gathered(
-    network: TimedNetwork, times: Iterator[Numbers], services: list[Service]
-) -> TimedMeans:
+def gathered(network: TimedNetwork, times: Iterable[list[tuple[Numbers, Service]]]) -> TimedMeans:
     """Sums over parts of the numbers at the only queue; others are delays.
 
     Parameters
@@ -57,34 +56,44 @@ def gathered(
     network
         With one queue.
     times
-        Integrals of its probabilities over each part [s].
-    services
-        How it serves in each part; known by the time that the part's integral is.
+        Integrals of its probabilities over each part [s], under each service that it has then.
     """
     rows, met = [], []
-    delay = network.delay
-    lengths = network.lengths.tolist()
-    each = zip(times, network.rates.tolist(), services, lengths, strict=True)
-    for time, rate, service, length in each:
-        numbers, chances = time.numbers, time.chances * (length / float(time.chances.sum()))
-        came = rate * np.where(numbers < service.places, chances, 0.0)
-        accepted = float(came.sum())
-        at_queue = (
-            float(numbers @ chances)
-            if service.speeds
-            else float(service.mean_times(numbers) @ came)
-        )
+    delay, lengths = network.delay, network.lengths.tolist()
+    for parts, rate, length in zip(times, network.rates.tolist(), lengths, strict=True):
+        share = length / sum(float(time.chances.sum()) for time, _ in parts)
+        here = [_sums(Numbers(t.first, share * t.chances), rate, service) for t, service in parts]
+        accepted, served, jobs, busy, at_queue = np.sum([sums for sums, _ in here], axis=0).tolist()
+        is_full = any(np.isfinite(service.places) for _, service in parts)
         rows.append((
             rate * length,
-            float(service.rates(numbers) @ chances),
-            max(rate * length - accepted, 0.0) if np.isfinite(service.places) else 0.0,
-            float(numbers @ chances) / length + rate * delay,
-            float(service.busy(numbers) @ chances) / length,
+            served,
+            max(rate * length - accepted, 0.0) if is_full else 0.0,
+            jobs / length + rate * delay,
+            busy / length,
             at_queue + accepted * (delay + network.beyond),
         ))  # fmt: skip
-        met.append(Met(Numbers(time.first, came), service))
-    by_number = any(service.speeds for service in services)
+        met.append(tuple(one for _, one in here))
+    by_number = any(one.service.speeds for each in met for one in each)
     return TimedMeans.of(rows, () if by_number else tuple(met), delay + network.beyond)
+
+
+def _sums(time: Numbers, rate: float, service: Service) -> tuple[tuple[float, ...], Met]:
+    """What is done in a time with so many jobs there [s], and what those that come in meet.
+
+    Jobs that come in and that are served, jobs and busy servers over the time, response times.
+    """
+    numbers, chances = time.numbers, time.chances
+    came = rate * np.where(numbers < service.places, chances, 0.0)
+    jobs = float(numbers @ chances)
+    sums = (
+        float(came.sum()),
+        float(service.rates(numbers) @ chances),
+        jobs,
+        float(service.busy(numbers) @ chances),
+        jobs if service.speeds else float(service.mean_times(numbers) @ came),
+    )
+    return sums, Met(Numbers(time.first, came), service)
 
 
 def by_pointwise(network: TimedNetwork) -> TimedMeans:
@@ -121,7 +130,7 @@ def _of_loads(network: TimedNetwork, rates: FloatArray) -> TimedMeans:
         services = [network.service(network.queue, part) for part in range(len(network.rates))]
         at_queue = rates[:, network.queues[0]].tolist()
         pairs = zip(at_queue, services, network.lengths.tolist(), strict=True)
-        return gathered(network, (_for(*each) for each in pairs), services)
+        return gathered(network, ([(_for(*each), each[1])] for each in pairs))
     rows = []
     for part, (rate, length) in enumerate(zip(network.rates, network.lengths, strict=True)):
         here = [network.service(station, part) for station in network.stations]

@@ -1,63 +1,121 @@
-"""A queue under an autoscaler: forward equations from look to look.
+"""A queue under an autoscaler: forward equations from look to look, of all courses it may take.
 
-The autoscaler sees its metric's expected value since the last look, in place of the value that
-chance gave it. So its replicas are one course of steps, under which the equations of
-`headway.queueing.transient.forward` are exact; what that leaves out is small where an interval has
-many requests. The capacity of a part of the time is known when those before it are followed.
+What an autoscaler sees is the metric's mean since its last look, which is random, and what it does
+decides how the queue goes on. So all courses are followed side by side: with each state of the
+replicas (`headway.queueing.transient.autoscaler.Replicas`) the probabilities p_n of n jobs, and
+the moments of the metric y where n jobs are left (`headway.queueing.transient.systems`),
+
+    u_n = E[y; N = n],   w_n = E[y^2; N = n].
+
+At a look y is taken to be normal given n, with the mean u_n / p_n and the variance
+w_n / p_n - (u_n / p_n)^2, so a share
+
+    p_n (Phi((b - u_n / p_n) / s_n) - Phi((a - u_n / p_n) / s_n))
+
+goes on with what the rule wants for a < y <= b. Means and variances, and how they hang together
+with the queue that is left, are exact; the normal law is not. Courses that come to the same state
+are one from then on. Start delays that follow a law are taken to have a few values.
+
+Whether a minute's mean response time exceeds a target is followed likewise: by the sum of the
+excess R(n) - target of those that come, R(n) being the mean response time of one that meets n.
 """
 
-from collections.abc import Callable, Iterator
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.autoscaler import METRICS, Autoscaler, Replicas, Seen
-from headway.queueing.transient.forward import Numbers, Piece
+from headway.queueing.transient.autoscaler import Autoscaler, Replicas, Rule
+from headway.queueing.transient.forward import Columns, Follower, Numbers, Piece, Seen, total
 from headway.queueing.transient.means import TimedMeans
-from headway.queueing.transient.methods import gathered, spent
+from headway.queueing.transient.methods import gathered
 from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.service import Service
+
+ERROR = 1e-3
+"""Largest difference of a step by two orders. Answers differ by 1e-4 of themselves from those at
+1e-5, as the order that counts is nearer; that is far below what the normal law is off by."""
+
+FEWEST = 1e-4
+"""Probability below which a look does not part a course; chosen likewise."""
+
+MOST, FEW = 24, 4
+"""Courses that are followed side by side, of days with few looks and with many; the least likely
+join those that they are most like. With 4 in place of 24 replicas differ by up to 2%."""
+
+LOOKS = 400
+"""Looks up to which a day has few; of more, fewer courses are followed, so that days take as long
+as they would with so many looks, or as `FEW` courses take."""
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What an autoscaler did.
+    """What an autoscaler does, on average over all courses.
 
     Parameters
     ----------
-    replicas
-        Replicas asked for in each part of the time, those that start included.
-    services
-        How the queue served then.
-    looks, metrics
-        When it looked [s], and the mean metric that it saw.
+    replicas, servers
+        Replicas asked for in each part of the time, and servers that are ready.
+    low, high
+        Replicas asked for in each part that 5 and 95 of 100 courses do not exceed.
+    looks, above
+        When it looked [s], and the probability that it then saw its metric above its target.
+    changes, needless
+        Expected changes, and those that add what was removed though no more is needed.
+    late
+        Probability that the mean response time of each minute exceeds the target; empty without.
     """
 
     replicas: FloatArray
-    services: tuple[Service, ...]
+    servers: FloatArray
+    low: FloatArray
+    high: FloatArray
     looks: FloatArray
-    metrics: FloatArray
+    above: FloatArray
+    changes: float
+    needless: float
+    late: FloatArray
+
+
+@dataclass(frozen=True)
+class Target:
+    """A response time at the queue that the means of some times are not to exceed.
+
+    Parameters
+    ----------
+    time
+        The response time [s].
+    edges
+        Of these times [s], some of those of the network.
+    """
+
+    time: float
+    edges: FloatArray
 
 
 def looks_of(law: Autoscaler, first: float, last: float) -> FloatArray:
-    """When an autoscaler looks, and what it asked for then is ready or warm [s].
+    """When an autoscaler looks [s].
 
     Examples
     --------
-    >>> looks_of(Autoscaler("queue", 1.0, maximum=2, start_delay=20.0), 0.0, 60.0).tolist()
-    [15.0, 30.0, 35.0, 45.0, 50.0]
+    >>> looks_of(Autoscaler("queue", 1.0, maximum=2), 0.0, 60.0).tolist()
+    [15.0, 30.0, 45.0]
     """
     looks = first + law.interval * np.arange(1, np.ceil((last - first) / law.interval))
-    later = {0.0, law.start_delay, law.start_delay + law.warm_up}
-    times = np.unique(np.concatenate([looks + each for each in sorted(later)]))
-    times = times[times < last - 1e-9 * law.interval]
-    return times[np.diff(times, prepend=-np.inf) > 1e-9 * law.interval]
+    return np.asarray(looks[looks < last - 1e-9 * law.interval])
 
 
 def by_autoscaler(
-    network: TimedNetwork, law: Autoscaler, count: int, service: Callable[[int], Service]
+    network: TimedNetwork,
+    law: Autoscaler,
+    count: int,
+    service: Callable[[int], Service],
+    needed: FloatArray,
+    target: Target | None = None,
 ) -> tuple[TimedMeans, Course]:
     """Follow the only queue of a network under an autoscaler.
 
@@ -69,57 +127,297 @@ def by_autoscaler(
         The autoscaler, and how many replicas there are at first, all ready.
     service
         How so many replicas serve.
+    needed
+        Replicas that the load of each part needs.
+    target
+        What mean response times are compared with, if anything.
     """
-    control = _Control(network, law, count, service)
-    begin = network.begin()
-    assert begin is not None  # noqa: S101 - its need says so
-    means = gathered(network, control.seen(spent(control.pieces(), begin)), control.services)
-    looks, metrics = np.array(control.looks).reshape(-1, 2).T
-    return means, Course(np.array(control.asked, float), tuple(control.services), looks, metrics)
+    courses = _Courses(network, law, count, service, needed, target)
+    means = gathered(network, courses.parts())
+    return means, courses.course()
 
 
-class _Control:
-    """Chooses the capacity of each part of the time, and sees what came of it."""
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """Courses whose replicas serve alike, a column of the numbers of jobs for each."""
+
+    pods: tuple[Replicas, ...]
+    columns: Columns
+
+
+class _Courses:
+    """All courses that replicas may take, with the probabilities of numbers of jobs of each."""
 
     def __init__(
-        self, network: TimedNetwork, law: Autoscaler, count: int, service: Callable[[int], Service]
+        self,
+        network: TimedNetwork,
+        law: Autoscaler,
+        count: int,
+        service: Callable[[int], Service],
+        needed: FloatArray,
+        target: Target | None,
     ) -> None:
-        self.network, self.law, self.service = network, law, service
-        self.replicas = Replicas(law, count, float(network.edges[0]))
-        self.services: list[Service] = []
-        self.asked: list[int] = []
+        self.network, self.law, self.service, self.needed = network, law, service, needed
+        self.rule, self.target = Rule(law), target
+        begin = network.begin()
+        assert begin is not None  # noqa: S101 - its need says so
+        self.moments = 3 if target is None else 5
+        cells = np.zeros((len(begin.chances), self.moments, 1))
+        cells[:, 0, 0] = begin.chances / begin.chances.sum()
+        pods = self.rule.begin(count, float(network.edges[0]))
+        self.groups = [_Together((pods,), Columns(begin.first, cells))]
+        self.followers: dict[Service, Follower] = {}
+        self.rows: list[tuple[float, float, float, float]] = []
         self.looks: list[tuple[float, float]] = []
-        self.since = [0.0, 0.0]  # of the metric and of the time, since the last look
+        self.changes = self.needless = 0.0
+        self.late: list[float] = []
+        looks = (float(network.edges[-1]) - float(network.edges[0])) / law.interval
+        self.most = int(np.clip(MOST * LOOKS / max(looks, 1), FEW, MOST))
 
-    def pieces(self) -> Iterator[Piece]:
-        """One after the other, each when those before it have been seen."""
+    def course(self) -> Course:
+        """What was seen on the way."""
+        replicas, servers, low, high = np.array(self.rows).T
+        looks, above = np.array(self.looks).reshape(-1, 2).T
+        sums, late = (self.changes, self.needless), np.array(self.late)
+        return Course(replicas, servers, low, high, looks, above, *sums, late)
+
+    def parts(self) -> Iterator[list[tuple[Numbers, Service]]]:
+        """Of each part of the time: integrals of the probabilities [s], under each service."""
         law, due = self.law, float(self.network.edges[0]) + self.law.interval
-        for (at, end), rate in zip(
-            pairwise(self.network.edges.tolist()), self.network.rates.tolist(), strict=True
-        ):
+        before = 0
+        each = zip(pairwise(self.network.edges.tolist()), self.network.rates.tolist(), strict=True)
+        for part, ((at, end), rate) in enumerate(each):
             if at >= due - 1e-9 * law.interval:
-                metric = self.since[0] / self.since[1]
-                self.replicas.look(at, metric)
-                self.looks.append((at, metric))
-                self.since, due = [0.0, 0.0], due + law.interval
-            self.asked.append(len(self.replicas.asked))
-            self.services.append(self._now(at))
-            yield Piece(end - at, rate, self.services[-1])
+                self.look(at, risen=bool(self.needed[part] > self.needed[before]))
+                due, before = due + law.interval, part
+            yield self.through(at, end, rate)
+            if self.target is not None:
+                self.compare(end)
 
-    def _now(self, time: float) -> Service:
-        """Ready replicas; those that warm up make all slower in common."""
-        full, warming = self.replicas.ready(time)
+    def through(self, at: float, end: float, rate: float) -> list[tuple[Numbers, Service]]:
+        """Follow all courses; some replicas may become ready on the way."""
+        spent: dict[Service, list[Numbers]] = {}
+        pods = [each for group in self.groups for each in group.pods]
+        weights = np.concatenate([g.columns.cells[:, 0].sum(axis=0) for g in self.groups])
+        inner = {time for each in pods for time in self.rule.changing(each, at, end)}
+        servers = 0.0
+        for start, stop in pairwise([at, *_apart(sorted(inner), self.rule.near), end]):
+            self.groups = self.together(start)
+            for place, group in enumerate(self.groups):
+                full, warming = self.rule.ready(group.pods[0], start)
+                service = self.serving(full, warming)
+                follower = self.followers.setdefault(service, Follower(error=ERROR))
+                piece, now = Piece(stop - start, rate, service), group.columns
+                seen = self.seen(service, full + warming, rate)
+                for _, during, after in follower.through(piece, now, seen):
+                    chances = np.asarray(during.cells[:, 0].sum(axis=1))
+                    spent.setdefault(service, []).append(Numbers(during.first, chances))
+                    now = after
+                self.groups[place] = _Together(group.pods, now)
+                servers += service.crowd * float(now.chances.sum()) * (stop - start)
+        counts = np.array([each.number for each in pods], float)
+        low, high = _percentiles(counts, weights, (0.05, 0.95))
+        self.rows.append((float(counts @ weights), servers / (end - at), low, high))
+        return [(total(each), service) for service, each in spent.items()]
+
+    def serving(self, full: int, warming: int) -> Service:
+        """Those that warm up make all slower in common."""
         whole = self.service(full + warming)
         return whole.slowed((full + warming) / (full + self.law.warm_up_speed * warming))
 
-    def seen(self, each: Iterator[Numbers]) -> Iterator[Numbers]:
-        """Add up the metric of each part."""
-        edges, rates = self.network.edges, self.network.rates
-        for part, time in enumerate(each):
-            service, length = self.services[part], float(edges[part + 1] - edges[part])
-            ready = sum(self.replicas.ready(float(edges[part])))
-            chances = time.chances / float(time.chances.sum())
-            busy, number = (float(x @ chances) for x in (service.busy(time.numbers), time.numbers))
-            value = METRICS[self.law.metric](Seen(busy, number, float(rates[part]), ready))
-            self.since = [self.since[0] + value * length, self.since[1] + length]
-            yield time
+    def seen(self, service: Service, ready: int, rate: float) -> Seen:
+        """The mean of the metric over its target, and the excess of response times."""
+        law, target = self.law, self.target
+        scale = 1 / (law.target * law.interval)
+
+        def gains(number: FloatArray) -> FloatArray:
+            found = np.zeros((1 if target is None else 2, 3, len(number)))
+            if law.metric == "rate":
+                found[0, 1], found[0, 2] = rate * scale / ready, rate * (scale / ready) ** 2
+            else:
+                busy = law.metric == "utilisation"
+                found[0, 0] = scale * (service.busy(number) if busy else number / ready)
+            if target is not None:
+                length = float(target.edges[1] - target.edges[0])
+                found[1, 0] = (service.mean_times(number) / target.time - 1) / length
+            return found
+
+        return gains
+
+    def compare(self, time: float) -> None:
+        """Compare the mean response time of a minute that ends now."""
+        assert self.target is not None  # noqa: S101 - the caller asked
+        edge = self.target.edges[len(self.late) + 1]
+        if time < edge - 1e-9 * self.law.interval:
+            return
+        over = 0.0
+        for group in self.groups:
+            cells = group.columns.cells
+            law = _Normal.of(cells[:, [0, 3, 4]])
+            over += float((cells[:, 0] * (1 - law.below(0.0))).sum())
+            cells[:, 3:] = 0.0
+        self.late.append(over)
+
+    def together(self, time: float) -> list[_Together]:
+        """Courses by how their replicas serve from a time on."""
+        found: dict[tuple[int, int], list[tuple[_Together, int]]] = {}
+        for group in self.groups:
+            for place, pods in enumerate(group.pods):
+                found.setdefault(self.rule.ready(pods, time), []).append((group, place))
+        if len(found) == len(self.groups):
+            return list(self.groups)
+        return [_joined([_one(*each) for each in members]) for members in found.values()]
+
+    def look(self, time: float, *, risen: bool) -> None:
+        """Part the courses by what a look may see, and join those that come to the same state."""
+        found: dict[Replicas, list[Columns]] = {}
+        above = 0.0
+        for group in self.groups:
+            kinds: dict[tuple[int, int], list[int]] = {}
+            for place, pods in enumerate(group.pods):
+                ready = max(sum(self.rule.ready(pods, time - self.law.interval)), 1)
+                kinds.setdefault((ready, pods.number), []).append(place)
+            for (ready, count), places in kinds.items():
+                cells = group.columns.cells[:, :, places]
+                chances, law = cells[:, 0], _Normal.of(cells[:, :3])
+                above += float((chances * (1 - law.below(1 + self.law.tolerance))).sum())
+                for column, wanted, share in law.parted(chances, *self.rule.steps(ready, count)):
+                    pods, part = group.pods[places[column]], cells[:, :, column] * share[:, None]
+                    part[:, 1:3] = 0.0
+                    delays = self.rule.delays if wanted > count else self.rule.delays[:1]
+                    for delay in delays:
+                        new = self.rule.asked(pods, time, wanted, delay, risen=risen)
+                        here = Columns(group.columns.first, part[:, :, None] / len(delays))
+                        self.counted(pods, new, float(here.chances.sum()))
+                        found.setdefault(new, []).append(here)
+        self.looks.append((time, above))
+        self.groups = _regrouped(found, self.most, lambda pods: self.rule.ready(pods, time))
+
+    def counted(self, old: Replicas, new: Replicas, chance: float) -> None:
+        """Count a change, and whether it was needless."""
+        if new.number != old.number:
+            self.changes += chance
+            self.needless += chance if new.number > old.number and old.fell else 0.0
+
+
+_NOTHING = 1e-30
+"""Probability below which there is none: rounding is all that its moments would have."""
+
+_FAR = 5.0
+"""Deviations beyond which almost nothing is seen."""
+
+_SURE = 1e-9
+"""Deviation of what is certain, in units of its target."""
+
+
+class _Normal:
+    """The law of what is seen, by the number of jobs that are left (row) and course (column)."""
+
+    def __init__(self, mean: FloatArray, deviation: FloatArray) -> None:
+        self.mean, self.deviation = mean, deviation
+
+    @classmethod
+    def of(cls, cells: FloatArray) -> "_Normal":
+        """By the moments."""
+        chances = np.where(cells[:, 0] > _NOTHING, cells[:, 0], np.inf)
+        mean = cells[:, 1] / chances
+        variance = np.maximum(cells[:, 2] / chances - mean**2, 0.0)
+        return cls(mean, np.sqrt(variance) + _SURE)
+
+    def below(self, place: float) -> FloatArray:
+        """Probability that less is seen."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr((place - self.mean) / self.deviation))
+
+    def _ends(self, likely: NDArray[np.bool_]) -> tuple[float, float]:
+        """Between which almost all is seen."""
+        mean, around = self.mean[likely], _FAR * self.deviation[likely]
+        return float((mean - around).min()), float((mean + around).max())
+
+    def parted(
+        self, chances: FloatArray, places: FloatArray, wanted: list[int]
+    ) -> Iterator[tuple[int, int, FloatArray]]:
+        """By course: what is wanted, and its share of each number of jobs."""
+        least, low = FEWEST * chances.sum(axis=0), np.zeros_like(chances)
+        likely = chances > FEWEST * chances.max()
+        start, stop = np.searchsorted(places, self._ends(likely)).tolist()
+        inner = [*places[start:stop].tolist(), np.inf]
+        for place, number in zip(inner, wanted[start : stop + 1], strict=True):
+            high = self.below(place)
+            shares, low = high - low, high
+            sums = np.einsum("nb,nb->b", chances, shares)
+            for column in np.flatnonzero((sums > FEWEST) & (sums > least)).tolist():
+                yield column, number, shares[:, column]
+
+
+def _apart(times: Sequence[float], near: float) -> list[float]:
+    """Those that are more than a little after the one before."""
+    return [at for k, at in enumerate(times) if k == 0 or at - times[k - 1] > near]
+
+
+def _one(group: _Together, place: int) -> tuple[Replicas, Columns]:
+    cells = group.columns.cells[:, :, place : place + 1]
+    return group.pods[place], Columns(group.columns.first, cells)
+
+
+def _joined(each: list[tuple[Replicas, Columns]]) -> _Together:
+    """Side by side."""
+    first = min(columns.first for _, columns in each)
+    last = max(columns.last for _, columns in each)
+    cells = [columns.within(first, last).cells for _, columns in each]
+    return _Together(tuple(pods for pods, _ in each), Columns(first, np.concatenate(cells, axis=2)))
+
+
+def _added(parts: list[Columns]) -> Columns:
+    """Courses that go on as one."""
+    first, last = min(part.first for part in parts), max(part.last for part in parts)
+    whole = np.zeros((last - first, *parts[0].cells.shape[1:]))
+    for part in parts:
+        whole[part.first - first : part.last - first] += part.cells
+    return Columns(first, whole)
+
+
+def _regrouped(
+    found: dict[Replicas, list[Columns]],
+    most: int,
+    kind: Callable[[Replicas], tuple[int, int]],
+) -> list[_Together]:
+    """The likeliest courses after a look; each of the others joins the one most like it."""
+    weights = {pods: sum(p.chances.sum() for p in parts) for pods, parts in found.items()}
+    whole = sum(weights.values())
+    order = sorted(found, key=lambda pods: -weights[pods])
+    kept = sorted(order[:most], key=_likeness)
+    sums = {pods: found[pods] for pods in kept}
+    for pods in order[most:]:
+        sums[_nearest(kept, pods)].extend(found[pods])
+    groups: dict[tuple[int, int], list[tuple[Replicas, Columns]]] = {}
+    for pods, parts in sums.items():
+        here = _added(parts)
+        groups.setdefault(kind(pods), []).append((pods, Columns(here.first, here.cells / whole)))
+    return [_joined(each) for each in groups.values()]
+
+
+def _likeness(pods: Replicas) -> tuple[int, int, Replicas]:
+    """By which courses are put in order, those that serve alike beside each other."""
+    return pods.number, pods.settled, pods
+
+
+def _nearest(kept: list[Replicas], pods: Replicas) -> Replicas:
+    """The one most like it: before or after it in order, with as many replicas if there is one."""
+
+    def far(one: Replicas) -> tuple[int, int]:
+        return abs(one.number - pods.number), abs(one.settled - pods.settled)
+
+    place = bisect(kept, _likeness(pods), key=_likeness)
+    return min(kept[max(place - 1, 0) : place + 1], key=far)
+
+
+def _percentiles(
+    values: FloatArray, weights: FloatArray, shares: tuple[float, ...]
+) -> tuple[float, ...]:
+    """The values that so many do not exceed."""
+    order = np.argsort(values)
+    whole = np.cumsum(weights[order])
+    places = np.searchsorted(whole, np.array(shares) * whole[-1])
+    return tuple(values[order][np.minimum(places, len(values) - 1)].tolist())

@@ -8,15 +8,14 @@ approximants of `headway.queueing.transient.pade` a step of length h takes one s
 with three diagonals, so elimination without pivots solves it: the real parts of the poles are above
 0, which leaves the columns of theta - h A dominated by the diagonal.
 
-A time average is followed beside the state. With y the integral of a function f of the state, and
-a number g added by each arrival (in units of its rate: g = lambda / the number's scale), the
-moments of y where the state is n,
+Sums over the time are followed beside the state. With y what gains f a second in each state and g
+by each arrival, the moments of y where the state is n,
 
     u_n = E[y; N = n],   w_n = E[y^2; N = n],
-    u' = A u + F p,   w' = A w + 2 F u + G p,   F = diag(f) + G,
+    u' = A u + F p,   w' = A w + 2 F u + G_2 p,   F = diag(f) + G_1,
 
-G having g below its diagonal. All three are one linear system, whose blocks share their diagonal,
-so the same elimination serves each in turn: (h A - theta) x_u = u - h F x_p, and so on.
+G_k having lambda g^k below its diagonal. All three are one linear system, whose blocks share their
+diagonal, so the same elimination serves each in turn: (h A - theta) x_u = u - h F x_p, and so on.
 """
 
 from functools import cache
@@ -47,7 +46,7 @@ def step(
     served: FloatArray,
     length: float,
     state: FloatArray,
-    seen: tuple[FloatArray, FloatArray] | None = None,
+    seen: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Follow states over a step.
 
@@ -58,9 +57,9 @@ def step(
     length
         Of the step [s].
     state
-        Probabilities, and with `seen` moments of the integral, shape (states, 1 or 3, columns).
+        Probabilities, then u and w of each sum, shape (states, 1 + 2 sums, columns).
     seen
-        f, and g, in each state [1/s].
+        f, lambda g and lambda g^2 of each sum in each state [1/s], shape (sums, 3, states).
 
     Returns
     -------
@@ -77,11 +76,11 @@ def step(
     poles, first = _poles()
     end, other, spent = np.empty(state.shape), np.empty(state.shape), np.empty((states, columns))
     work = np.empty(len(poles) * (4 * states + 2 * state.size))
-    f, g = seen or (came, came)
+    gains = np.empty(0) if seen is None else np.ascontiguousarray(seen)
     state = np.ascontiguousarray(state)
     ends = end, other, spent
     pade_step(
-        came, served, length, poles, first, f, g, state, moments, columns, end, other, spent, work
+        came, served, length, poles, first, gains, state, moments, columns, end, other, spent, work
     )
     return ends
 
@@ -94,7 +93,6 @@ def pade_step(
     poles: FloatArray,
     first: int,
     seen: FloatArray,
-    jumps: FloatArray,
     state: FloatArray,
     moments: int,
     columns: int,
@@ -110,8 +108,9 @@ def pade_step(
     back = length * np.append(served[1:], 0.0)
     cells = state.reshape(-1, moments, columns)
     found: list[tuple[FloatArray, FloatArray]] = []
+    gains = seen.reshape(-1, 3, len(came))
     for moment in range(moments):
-        real, turned = _sides(cells[:, moment], length, seen, jumps, found, by.shape[1])
+        real, turned = _sides(cells[:, moment], length, gains, found, by.shape[1])
         found.append(_solved(real, turned, inverse, factor, back))
     ends = [each.reshape(-1, moments, columns) for each in (end, other)]
     for moment, x in enumerate(found):
@@ -138,20 +137,23 @@ def _eliminated(
 def _sides(
     now: FloatArray,
     length: float,
-    seen: FloatArray,
-    jumps: FloatArray,
+    gains: FloatArray,
     found: list[tuple[FloatArray, FloatArray]],
     poles: int,
 ) -> list[FloatArray]:
     """Right sides of a moment's systems: real and imaginary, (states, poles, columns)."""
     sides = [np.repeat(now[:, None], poles, axis=1), np.zeros((len(now), poles, now.shape[1]))]
-    for part in (0, 1) if found else ():
-        below = found[-1][part]
-        gain = seen[:, None, None] * below
-        gain[1:] += jumps[:-1, None, None] * below[:-1]
-        if len(found) == 2:
+    if not found:
+        return sides
+    number, is_square = divmod(len(found) - 1, 2)
+    seen, jumps, squares = gains[number, :, :, None, None]
+    for part, first in enumerate(found[0]):
+        below = found[-1][part] if is_square else first
+        gain = seen * below
+        gain[1:] += jumps[:-1] * below[:-1]
+        if is_square:
             gain = 2 * gain
-            gain[1:] += jumps[:-1, None, None] * found[0][part][:-1]
+            gain[1:] += squares[:-1] * first[:-1]
         sides[part] -= length * gain
     return sides
 

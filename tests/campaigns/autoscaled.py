@@ -1,16 +1,19 @@
-"""How far an autoscaler that sees the mean of its metric is off: beside simulated days.
+"""How far the courses of an autoscaler are off: beside simulated days.
 
-    python -m tests.campaigns.autoscaled [--count 100] [--runs 24]
+    python -m tests.campaigns.autoscaled [--write [--count 100] [--runs 24]]
 
 Random days of 40 minutes in rates of a minute, with a rise or two, at pools whose replicas are set
 by Kubernetes' rule with targets of 50 to 80%, start delays of none to a minute, and windows of one
 or five minutes; 100 to 2,000 requests in each interval of 15 s at the highest load. Prints the
 relative errors of the minutes in which the metric is above its target and of those in which the
-mean response time exceeds four service times, where there are two minutes or more; and of the mean
-number of replicas and the mean response time. `headway.queueing.transient.measured` states them.
+mean response time of half a minute exceeds four service times, where there are two minutes or more;
+and of the mean number of replicas and the mean response time. With --write it first simulates them
+anew, which takes a quarter of an hour. `headway.queueing.transient.measured` states the figures.
 """
 
 import argparse
+import csv
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +24,9 @@ from headway.queueing import MMm
 from tests.oracles.autoscaled import simulated
 
 STEP, MINUTE, MINUTES = 15.0, 60.0, 40
+FIRST = 1000
+"""The first seed."""
+
 LATE = 4.0
 """Service times that a mean response time is not to exceed."""
 
@@ -49,10 +55,9 @@ def random_day(seed):
     return erlangs / rates.max(), rates, law
 
 
-def both(seed, runs):
-    """The same four numbers by headway and by simulation."""
+def solved(seed):
+    """What headway says of a day: the numbers that `NAMES` names."""
     time, rates, law = random_day(seed)
-    count = max(1, int(np.ceil(rates[0] * time / law["target"])))
     numbers = {
         "target": law["target"],
         "maximum": law["maximum"],
@@ -60,49 +65,88 @@ def both(seed, runs):
         "start_delay": law["delay"] * STEP,
     }
     graph = ModelGraph("pool").declare("servers").station("cpu", MMm(time, "servers"))
-    model = graph.autoscale("servers", numbers).at(servers=count)
-    edges = tuple((MINUTE * np.arange(MINUTES + 1)).tolist())
-    day = Day(edges, tuple(rates.tolist()))
-    solved = over_model(model, day, LATE * time, every=MINUTE, percentiles=())
-    late = MINUTE * float((solved["response_time"] > LATE * time).sum())
-    found = [
-        solved.scaling.over / MINUTE,
-        late / MINUTE,
-        float(solved["replicas"].mean()),
-        float(solved.day.response_time[0]),
+    model = graph.autoscale("servers", numbers).at(servers=replicas_of(time, rates, law))
+    day = Day(tuple((MINUTE * np.arange(MINUTES + 1)).tolist()), tuple(rates.tolist()))
+    found = over_model(model, day, LATE * time, every=MINUTE, percentiles=())
+    return [
+        found.scaling.over / MINUTE,
+        found.time_over / MINUTE,
+        float(found["replicas"].mean()),
+        float(found.day.response_time[0]),
     ]
+
+
+def replicas_of(time, rates, law):
+    """Replicas at the start of a day."""
+    return max(1, int(np.ceil(rates[0] * time / law["target"])))
+
+
+def played(seed, runs):
+    """The same numbers, on average over simulated days."""
+    time, rates, law = random_day(seed)
     looks = np.repeat(rates, int(MINUTE / STEP))
+    count = replicas_of(time, rates, law)
     usage, replicas, came, sums = simulated(looks, STEP, law, time, count, runs, seed)
     above = (usage[:-1] > law["target"] * (1 + law["tolerance"])).sum(axis=0) * STEP / MINUTE
-    by_minute = [x.reshape(MINUTES, -1, runs).sum(axis=1) for x in (sums, came)]
-    slow = (by_minute[0] > LATE * time * by_minute[1]).sum(axis=0)
-    played = [above.mean(), slow.mean(), replicas.mean(), sums.sum() / came.sum()]
-    return found, played
+    halves = [x.reshape(2 * MINUTES, -1, runs).sum(axis=1) for x in (sums, came)]
+    slow = (halves[0] > LATE * time * halves[1]).sum(axis=0) / 2
+    return [above.mean(), slow.mean(), replicas.mean(), sums.sum() / came.sum()]
 
 
 NAMES = ("minutes above the metric's target", "minutes over", "replicas", "response time")
+"""What is compared. Fields of the table are these, by headway and simulated."""
+
+TABLE = Path(__file__).parents[1] / "data" / "autoscaled.csv"
+"""The stored figures of the days from `FIRST` on, which had no part in making the method."""
 
 
-def errors(count, runs):
-    """Relative errors by name [%]."""
-    pairs = [both(seed, runs) for seed in range(count)]
+def errors(rows):
+    """Relative errors by name [%], of rows of four numbers by headway and four simulated."""
     found: dict[str, list[float]] = {name: [] for name in NAMES}
-    for solved, played in pairs:
-        for name, one, other in zip(NAMES, solved, played, strict=True):
+    for row in rows:
+        for name, one, other in zip(NAMES, row[:4], row[4:], strict=True):
             if not name.startswith("minutes") or max(one, other) >= LEAST:
                 found[name].append(100 * abs(one - other) / max(other, 1e-9))
     return found
+
+
+def figures(rows):
+    """A line for each name: days, and the median, the 90th percentile and the largest error."""
+    for name, values in errors(rows).items():
+        middle, high = np.percentile(values, [50, 90])
+        yield (
+            f"{name}: {len(values)} days, median {middle:.1f}%, 90 of 100 within {high:.1f}%, "
+            f"largest {max(values):.1f}%"
+        )
+
+
+def stored():
+    """Rows of the table by seed."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    return {int(row[0]): [float(cell) for cell in row[1:]] for row in rows}
+
+
+def write(count, runs):
+    """Simulate, and store a row after each day."""
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["seed", *NAMES, *(f"{name}, simulated" for name in NAMES)])
+        for seed in range(FIRST, FIRST + count):
+            row = (*solved(seed), *played(seed, runs))
+            table.writerow([seed, *(f"{number:.6g}" for number in row)])
+            file.flush()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--runs", type=int, default=24)
+    parser.add_argument("--write", action="store_true", help="simulate, and store what is found")
     options = parser.parse_args()
-    for name, values in errors(options.count, options.runs).items():
-        middle, high = np.percentile(values, [50, 90])
-        print(f"{name}: {len(values)} days, median {middle:.1f}%, 90 of 100 within {high:.1f}%, "
-              f"largest {max(values):.1f}%")  # fmt: skip
+    if options.write:
+        write(options.count, options.runs)
+    print("\n".join(figures(list(stored().values()))))
 
 
 if __name__ == "__main__":

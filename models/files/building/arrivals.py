@@ -44,7 +44,7 @@ SPREAD = ("patience", "backoff")
 
 
 @dataclass(frozen=True)
-class _Time(Schema):
+class TimeSchema(Schema):
     """A mean time, or a table of the mean and the squared coefficient of variation."""
 
     def __call__(self, value: Any, keys: Keys) -> Scalar | dict[str, Scalar]:
@@ -63,7 +63,7 @@ class _Time(Schema):
 
 
 CLIENT: KeyTable = {
-    name: TableKey(_Time() if name in SPREAD else Plain(), doc)
+    name: TableKey(TimeSchema() if name in SPREAD else Plain(), doc)
     for name, doc in CLIENT_NUMBERS.items()
 } | {NOTICES: TableKey(Truth(), "Whether servers stop to work for a client that has gone.")}
 """What a class of jobs, or arrivals, may say of clients."""

@@ -23,7 +23,10 @@ class Regions(Entries):
         if not entry:
             return graph
         scales, metric = str(entry.pop("scales")), str(entry.pop("metric", "utilisation"))
-        numbers = {}
+        own, numbers = str(entry.pop("asks_for", "")), {}
+        if isinstance(delay := entry.get("start_delay"), dict):
+            spread = {"start_delay_scv": delay["scv"]} if "scv" in delay else {}
+            entry |= {"start_delay": delay["mean"], **spread}
         for key, text in entry.items():
             wanted = FIELD_UNITS.get(key, ONE)
             if key == "target" and metric == "rate":
@@ -31,4 +34,4 @@ class Regions(Entries):
             with self.place("autoscaler", key):
                 numbers[key] = expression(text, graph, wanted, f"autoscaler: {key}")
         with self.place("autoscaler"):
-            return graph.autoscale(scales, numbers, metric)
+            return graph.autoscale(scales, numbers, metric, own)

@@ -6,7 +6,7 @@ A key is declared here once: the reader, the JSON schema that editors use, and t
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from headway.models.files.building.arrivals import ARRIVAL, CLIENT, ArrivalEntry
+from headway.models.files.building.arrivals import ARRIVAL, CLIENT, ArrivalEntry, TimeSchema
 from headway.models.files.building.services import PROCESSOR, TASK, ProcessorEntry, TaskEntry
 from headway.models.files.building.shapes import (
     Fault,
@@ -134,7 +134,7 @@ class ModelEntry(NamedTuple):
     tails: Mapping[str, float] = {}
     reference: str = ""
     regions: Mapping[str, RegionEntry] = {}
-    autoscaler: Mapping[str, Scalar] = {}
+    autoscaler: Mapping[str, Any] = {}
     draws: "DrawsEntry | None" = None
     measured: Mapping[str, Scalar] = {}
     alternatives: tuple["AlternativeEntry", ...] = ()
@@ -370,7 +370,7 @@ _SCALER_NUMBERS = {
     "interval": "Time from one look at the metric to the next; 15 s by default.",
     "tolerance": "Share by which the metric may miss its target; 0.1 by default.",
     "stabilisation": "Time for which a look that asked for more keeps replicas; 5 min by default.",
-    "start_delay": "Time until a new replica is ready; 0 by default.",
+    "start_delay": "Time until a new replica is ready, or { mean, scv }; 0 by default.",
     "warm_up": "Time for which it is slower then; 0 by default.",
     "warm_up_speed": "Its speed meanwhile, as a share; 0.5 by default.",
     "add_most": "Replicas that may be added in each limit_period; 4 by default.",
@@ -385,9 +385,18 @@ AUTOSCALER: KeyTable = {
     "scales": TableKey(_TEXT, "The parameter that is the number of replicas.", needed=True),
     "metric": TableKey(_TEXT, "What it looks at: utilisation (the default), queue, or rate."),
     **{
-        name: TableKey(_PLAIN, doc, needed=name in ("target", "maximum"))
+        name: TableKey(
+            TimeSchema() if name == "start_delay" else _PLAIN,
+            doc,
+            needed=name in ("target", "maximum"),
+        )
         for name, doc in _SCALER_NUMBERS.items()
     },
+    "asks_for": TableKey(
+        _TEXT,
+        "How many replicas it asks for, in place of Kubernetes' rule: a formula of seen (the "
+        "metric), replicas, ready and parameters.",
+    ),
 }
 """What a model file may say of an autoscaler."""
 
@@ -395,7 +404,7 @@ AUTOSCALER: KeyTable = {
 class _Autoscaler(Schema):
     """The table of an autoscaler, by its keys."""
 
-    def __call__(self, value: Any, keys: Keys) -> dict[str, Scalar]:
+    def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
         """Read the table."""
         given = table(value, keys)
         for key in given:

@@ -18,7 +18,7 @@ from headway.models.tables.description import (
     words,
 )
 from headway.models.tables.table import Table
-from headway.numerals import counted, digits, significant
+from headway.numerals import digits, significant
 
 SECOND, RATE, SHARE = unit("s"), unit("op/s"), unit("%")
 LONG = 7200.0
@@ -148,7 +148,7 @@ def lasting(time: float) -> str:
     >>> lasting(90.0), lasting(45.0), lasting(3600.0)
     ('1.5 minutes', '45 s', '60 minutes')
     """
-    return f"{digits(time)} s" if time < 60 else f"{digits(time / 60)} minutes"
+    return f"{significant(time, 3)} s" if time < 60 else f"{significant(time / 60, 3)} minutes"
 
 
 def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
@@ -156,12 +156,11 @@ def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
     scaling = timeline.scaling
     if scaling is None:
         return
-    law, course = scaling.law, scaling.replicas
-    changes = len(course) - 1
+    law = scaling.law
     yield (
-        f"autoscaler: {digits(course.min())} to {digits(course.max())} replicas, "
-        f"{counted(changes, 'change')}; {law.metric} above its target for "
-        f"{lasting(scaling.over) if scaling.over else 'no time'}"
+        f"autoscaler: {digits(scaling.low.min())} to {digits(scaling.high.max())} replicas in 90 "
+        f"of 100 days, {significant(scaling.changes, 2)} changes; {law.metric} above its target "
+        f"for {lasting(scaling.over)}"
     )
     if scaling.growth > 1:
         bears = (
@@ -173,9 +172,12 @@ def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
             f"load grows to {significant(scaling.growth, 3)} times itself within "
             f"{digits(law.reaction)} s, before replicas are there for it: {bears}"
         )
-    if scaling.needless:
-        times = "once" if scaling.needless == 1 else counted(scaling.needless, "time")
-        yield f"oscillates: {times} it removes replicas and adds them again for no more load"
+    if scaling.needless >= 1:
+        times = significant(scaling.needless, 2)
+        yield (
+            f"oscillates: {times} times on average it removes replicas and adds them again for no "
+            "more load"
+        )
 
 
 def _drained(timeline: Timeline) -> str:
@@ -223,6 +225,9 @@ def _scaling(scaling: Scaling) -> dict[str, Any]:
     return {
         "at": scaling.times.tolist(),
         "replicas": scaling.replicas.tolist(),
+        "replicas_p5": scaling.low.tolist(),
+        "replicas_p95": scaling.high.tolist(),
+        "changes": scaling.changes,
         "time_above_target": scaling.over,
         "growth": scaling.growth,
         "room": scaling.room if scaling.law.metric == "utilisation" else None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import ArrayLike
 
 from headway.errors import GraphError, InvalidParameter, nearest
+from headway.models.language.formula import formula
 from headway.models.language.frozen import adding
 from headway.models.structure.building.reading import Expression, Reading
 from headway.models.structure.parts.class_ways import EVERY
@@ -481,7 +482,11 @@ class TrafficBuilding(Reading):
         return replace(graph, clients={**graph.clients, job_class: terms})
 
     def autoscale(
-        self, scales: str, numbers: Mapping[str, Expression], metric: str = "utilisation"
+        self,
+        scales: str,
+        numbers: Mapping[str, Expression],
+        metric: str = "utilisation",
+        asks_for: str = "",
     ) -> Self:
         """Let an autoscaler set a parameter over a day.
 
@@ -494,6 +499,9 @@ class TrafficBuilding(Reading):
             ``maximum``, and others such as ``start_delay``, whose defaults are Kubernetes' own.
         metric
             ``utilisation``, ``queue`` or ``rate``, of a replica.
+        asks_for
+            How many replicas it asks for in place of Kubernetes' rule: a formula of ``seen`` (the
+            metric), ``replicas``, ``ready`` and parameters, rounded up.
 
         Raises
         ------
@@ -515,9 +523,14 @@ class TrafficBuilding(Reading):
             msg = f"autoscaler: {scales!r} is no parameter{nearest(scales, self.parameters)}"
             raise GraphError(msg)
         graph, read = self._read_all(numbers, "autoscaler")
-        from headway.models.structure.parts.autoscaler import AutoscalerTerms
+        from headway.models.structure.parts.autoscaler import SEEN, AutoscalerTerms
 
-        terms = AutoscalerTerms(scales, metric, tuple(read.items()))
+        rule = formula(asks_for) if asks_for else None
+        terms = AutoscalerTerms(scales, metric, tuple(read.items()), rule)
+        own = set() if rule is None else rule.names - {*SEEN, *self.parameters}
+        for name in sorted(own):
+            msg = f"autoscaler: {name!r} is no parameter{nearest(name, (*SEEN, *self.parameters))}"
+            raise GraphError(msg)
         if not terms.names:
             terms.evaluate({})
         return replace(graph, autoscaler=terms)

@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from headway.errors import GraphError, InvalidParameter, nearest
-from headway.kinds import Amount
+from headway.kinds import Amount, FloatArray
 from headway.models.language.formula import Formula
 from headway.queueing.transient.autoscaler import NUMBERS, Autoscaler
 from headway.records import dataclass
+
+SEEN = ("seen", "ready", "replicas")
+"""What a rule of one's own may name besides parameters: the metric, and replicas, ready and all."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class AutoscalerTerms:
         What it looks at.
     numbers
         Formulas by the names of the numbers of `Autoscaler`.
+    rule
+        How many replicas it asks for, a formula of `SEEN` and parameters; Kubernetes' rule if None.
 
     Raises
     ------
@@ -31,6 +38,7 @@ class AutoscalerTerms:
     scales: str
     metric: str
     numbers: tuple[tuple[str, Formula], ...]
+    rule: Formula | None = None
 
     def __post_init__(self) -> None:
         given = [name for name, _ in self.numbers]
@@ -46,7 +54,8 @@ class AutoscalerTerms:
     @property
     def names(self) -> frozenset[str]:
         """Names in the formulas."""
-        return frozenset[str]().union(*(read.names for _, read in self.numbers))
+        own = frozenset[str]() if self.rule is None else self.rule.names - set(SEEN)
+        return own.union(*(read.names for _, read in self.numbers))
 
     def evaluate(self, values: Mapping[str, Amount]) -> Autoscaler:
         """The autoscaler with these values of parameters.
@@ -62,4 +71,18 @@ class AutoscalerTerms:
         except TypeError:
             msg = "the autoscaler has one value of each number; give no lists"
             raise InvalidParameter(msg) from None
-        return Autoscaler(self.metric, **numbers)
+        rule = None if self.rule is None else _OwnRule(self.rule, values)
+        return Autoscaler(self.metric, **numbers, rule=rule)
+
+
+@dataclass(frozen=True)
+class _OwnRule:
+    """How many replicas a formula asks for, with these values of parameters."""
+
+    formula: Formula
+    values: Mapping[str, Amount]
+
+    def __call__(self, seen: FloatArray, ready: int, count: int) -> FloatArray:
+        """Of what is seen, ready replicas, and all."""
+        own = dict(zip(SEEN, (seen, float(ready), float(count)), strict=True))
+        return np.asarray(self.formula.evaluate({**self.values, **own}), float)

@@ -11,12 +11,21 @@ from headway.models.files.writing import to_toml
 from headway.models.over.days import Day
 from headway.models.over.over import over_model
 from headway.queueing import MM1, MMm
+from headway.queueing.transient.autoscaler import Autoscaler
 from tests.oracles.autoscaled import simulated
 from tests.support.command import headway, refusal
 
 POOL = ModelGraph("pool").declare("servers").station("cpu", MMm(0.1, "servers"))
 SLOW = ModelGraph("slow").declare("servers").station("cpu", MMm(0.4, "servers"))
 STEP = Day((0.0, 300.0, 1200.0), (15.0, 60.0))
+
+
+FAST = ModelGraph("fast").declare("servers").station("cpu", MMm(1e-4, "servers"))
+
+OWN = """metric = "rate"
+target = 10
+asks_for = "floor(seen * ready / spare) + 1"
+"""
 
 
 def scaled(metric="utilisation", servers=3, pool=POOL, **numbers):
@@ -40,15 +49,37 @@ def test_days_are_as_simulated_ones(target, delay, window):
 
 
 def test_a_metric_that_chance_leaves_alone_has_a_known_course():
-    """8 jobs a second for each replica: 2, then 4 at the look after the rise, ready in 60 s."""
-    model = scaled("rate", 2, target=8, start_delay=60.0, price=0.6)
-    found = over_model(model, Day((0.0, 300.0, 600.0), (16.0, 32.0)), every=15)
+    """8,000 jobs a second for each replica: 2, then 4 at the look after the rise, ready in 60 s."""
+    model = scaled("rate", 2, FAST, target=8000, start_delay=60.0, price=0.6)
+    found = over_model(model, Day((0.0, 300.0, 600.0), (16e3, 31e3)), every=15)
     assert found.scaling.times.tolist() == [0.0, 315.0]
-    assert found.scaling.replicas.tolist() == [2.0, 4.0]
-    assert found["servers"][[24, 25]].tolist() == [2.0, 4.0]  # from 375 s on
-    assert found.cost == pytest.approx(0.6 * (2 * 315 + 4 * 285) / 3600, rel=1e-9)
-    assert found.scaling.growth == pytest.approx(2.0, rel=1e-9)
-    assert found.scaling.needless == 0
+    assert found.scaling.replicas == pytest.approx([2.0, 4.0], rel=1e-6)
+    assert found["servers"][[24, 25]] == pytest.approx([2.0, 4.0], rel=1e-6)  # from 375 s on
+    assert found.cost == pytest.approx(0.6 * (2 * 315 + 4 * 285) / 3600, rel=1e-6)
+    assert found.scaling.growth == pytest.approx(31 / 16, rel=1e-9)
+    assert found.scaling.changes == pytest.approx(1.0, rel=1e-6)
+    assert found.scaling.needless == pytest.approx(0.0, abs=1e-6)
+
+
+def test_start_delays_follow_a_law():
+    """2 replicas are asked for at 315 s, and are ready after the mean of one of four quarters."""
+    model = scaled("rate", 2, FAST, target=8000, start_delay=60.0, start_delay_scv=1.0)
+    found = over_model(model, Day((0.0, 300.0, 600.0), (16e3, 31e3)), every=15)
+    assert found.scaling.replicas == pytest.approx([2.0, 4.0], rel=1e-6)
+    ready = np.array(Autoscaler("rate", 1.0, 9, start_delay=60.0, start_delay_scv=1.0).delays)
+    late = np.clip((found.periods.ends[:, None] - 315 - ready) / 15, 0, 1).mean(axis=1)
+    assert found["servers"] == pytest.approx(2 + 2 * late, abs=1e-6)
+
+
+def test_a_rule_of_ones_own_asks_for_replicas():
+    """One for each 9.5 jobs a second, and one to spare."""
+    text = MODEL.replace('metric = "utilisation"\ntarget = "60%"\n', OWN)
+    text = text.replace("servers = 2\n[stations", "servers = 2\nspare = 9.5\n[stations")
+    text = text.replace('"1 min"', '{ mean = "5 s", scv = 0.5 }')
+    found = over_model(parse_model(text), Day((0.0, 300.0, 600.0), (33.0, 62.0)), every=15)
+    again = over_model(parse_model(to_toml(parse_model(text))), STEP, every=300)
+    assert found["replicas"][[5, -1]] == pytest.approx([4.5, 7.5], abs=0.5)
+    assert again.scaling.law.start_delay_scv == 0.5
 
 
 def test_times_over_targets_are_told():
@@ -63,7 +94,7 @@ def test_removals_that_were_needless_are_found():
     """No window, a queue as metric, and a delay: what was removed is missed at once."""
     still = Day((0.0, 150.0, 300.0), (5.0, 5.0))
     hasty = scaled("queue", 6, target=4, stabilisation=0.0, start_delay=45.0, pool=SLOW)
-    calm = scaled("utilisation", 6, target=0.8, stabilisation=0.0, start_delay=45.0, pool=SLOW)
+    calm = scaled("queue", 6, target=4, start_delay=45.0, pool=SLOW)
     assert over_model(hasty, still).scaling.needless > 1
     assert "oscillates" in str(over_model(hasty, still))
     assert over_model(calm, still).scaling.needless == 0
@@ -100,7 +131,7 @@ def test_the_command_tells_what_the_autoscaler_does(tmp_path):
     day.write_text("time,rate\n0,15\n300,60\n", encoding="utf-8")
     options = ("--over", str(day), "--target", "300 ms", "--every", "300")
     found = json.loads(headway("solve", str(model), *options, "--json").out)
-    assert found["autoscaler"]["replicas"][0] == 2
+    assert found["autoscaler"]["replicas"][0] == pytest.approx(2, rel=1e-9)
     assert found["day"]["cost"] > 0
     assert found["day"]["time_over_target"] > 0
     assert found["periods"][0]["replicas"] >= 2

@@ -203,14 +203,15 @@ def _pade_step(seed: int) -> Arguments:
     """Probabilities alone, or with two moments, of one start or several."""
     draw = random(seed)
     states, columns = int(draw.integers(1, 40)), int(draw.integers(1, 5))
-    moments = 1 + 2 * (seed % 2)
-    rates = draw.uniform(0, 9, (4, states))
+    moments = 1 + 2 * (seed % 3)
+    rates = draw.uniform(0, 9, (2, states))
     state = draw.uniform(0, 1, (states, moments, columns))
     poles, first = systems._poles()
     ends = np.zeros((3, *state.shape))
     work = np.zeros(len(poles) * (4 * states + 2 * state.size))
     shape = moments, columns, ends[0], ends[1], np.zeros((states, columns)), work
-    return *rates[:2], float(draw.uniform(0.1, 3)), poles, first, *rates[2:], state, *shape
+    seen = draw.uniform(0, 1, (moments // 2, 3, states))
+    return *rates, float(draw.uniform(0.1, 3)), poles, first, seen, state, *shape
 
 
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
@@ -244,7 +245,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "closed_convolution": lambda arguments: [*arguments[9:13]],
     "passing_rounds": lambda arguments: [*arguments[7:]],
     "explore_program": _states_and_moves,
-    "pade_step": lambda arguments: [*arguments[10:13]],
+    "pade_step": lambda arguments: [*arguments[9:12]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 

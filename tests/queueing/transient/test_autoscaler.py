@@ -4,8 +4,23 @@ import numpy as np
 import pytest
 
 from headway.errors import InvalidParameter
-from headway.queueing.transient.autoscaler import Autoscaler, Replicas
+from headway.queueing.transient.autoscaler import Autoscaler, Rule
 from tests.oracles.autoscaled import Pods
+
+
+class Replicas:
+    """Replicas under an autoscaler, from look to look."""
+
+    def __init__(self, law, count, time):
+        self.rule = Rule(law)
+        self.pods = self.rule.begin(count, time)
+
+    def look(self, time, metric):
+        self.pods = self.rule.look(self.pods, time, metric)
+        return self.pods.number
+
+    def ready(self, time):
+        return self.rule.ready(self.pods, time)
 
 
 def test_twice_the_metric_doubles_and_half_of_it_halves_after_the_window():
@@ -66,6 +81,35 @@ def test_another_implementation_does_the_same():
         for k, metric in enumerate(draw.uniform(0, 1, 80), 1):
             assert pods.look(15.0 * k, metric) == (other.look(k, metric) or len(other.ready_from))
             assert sum(pods.ready(15.0 * k)) == other.ready(k)
+
+
+def test_what_is_wanted_changes_where_the_steps_are():
+    """By Kubernetes' rule and by one of one's own, between all places at which it changes."""
+    own = Autoscaler("queue", 2.0, maximum=9, rule=lambda seen, _, count: seen * count / 2)
+    for law in (Autoscaler("utilisation", 0.4, maximum=9), own):
+        rule = Rule(law)
+        for ready, count in ((1, 1), (2, 3), (3, 3), (4, 9)):
+            places, wanted = rule.steps(ready, count)
+            assert len(wanted) == len(places) + 1
+            for ratio in np.random.default_rng(1).uniform(0, 4, 200):
+                if np.abs(places - ratio).min() > 0.02:  # the grid of one's own rule
+                    here = min(rule.wanted(ratio, ready, count), 9)
+                    assert wanted[int(np.searchsorted(places, ratio))] == here
+
+
+def test_what_a_later_look_outdoes_is_forgotten():
+    """So courses that go on alike are one; the window's largest is as of all its looks."""
+    pods = Replicas(Autoscaler("utilisation", 0.5, maximum=20), 6, 0.0)
+    for k, metric in enumerate((0.4, 0.3, 0.4, 0.35), 1):
+        pods.look(15.0 * k, metric)
+    assert [number for _, number in pods.pods.wanted] == [6, 5]
+
+
+def test_start_delays_that_follow_a_law_have_its_mean():
+    for scv in (0.25, 1.0, 3.0):
+        delays = Autoscaler("queue", 1.0, 2, start_delay=40.0, start_delay_scv=scv).delays
+        assert sum(delays) / len(delays) == pytest.approx(40.0, rel=1e-9)
+        assert sorted(delays) == list(delays)
 
 
 @pytest.mark.parametrize(

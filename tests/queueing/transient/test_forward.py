@@ -111,13 +111,13 @@ def test_moments_of_a_time_average_are_as_the_exponential_of_their_blocks():
     came[-1] = served[0] = 0.0
     rates = np.diag(came[:-1], -1) + np.diag(served[1:], 1) - np.diag(came + served)
     busy, jumps = draw.uniform(0, 1, states), came / 7
-    each = np.diag(jumps[:-1], -1)
-    seen, none = np.diag(busy) + each, 0 * rates
+    seen, none = np.diag(busy) + np.diag(jumps[:-1], -1), 0 * rates
+    each = np.diag(jumps[:-1] / 7, -1)
     whole = np.block([[rates, none, none], [seen, rates, none], [each, 2 * seen, rates]])
     starts = draw.uniform(0, 1, (states, 2))
     state = np.zeros((states, 3, 2))
     state[:, 0] = starts
-    end, _, spent = step(came, served, 0.4, state, (busy, jumps))
+    end, _, spent = step(came, served, 0.4, state, np.array([[busy, jumps, jumps / 7]]))
     exact = expm(0.4 * whole) @ np.concatenate([starts, 0 * starts, 0 * starts])
     assert np.abs(end - exact.reshape(3, states, 2).transpose(1, 0, 2)).max() < CLOSE
     assert spent.sum(axis=0) == pytest.approx(0.4 * starts.sum(axis=0), rel=1e-9)
