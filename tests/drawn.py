@@ -5,13 +5,16 @@ docs/pictures, and for dark pages into docs/pictures/dark; the build of the docu
 first, so that none is out of date.
 """
 
+import contextlib
 import re
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 
 from tests import house
 from tests.support.command import headway
+from tests.support.pages import write_files
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "pictures"
@@ -47,6 +50,8 @@ def commands() -> dict[str, list[str]]:
 def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:
     """Draw a picture into a folder, with options on its looks such as ``--dark``.
 
+    A command may name files that the page tells its reader to write.
+
     Raises
     ------
     RuntimeError
@@ -54,7 +59,10 @@ def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:
     """
     *given, _ = words
     if given[0] == "headway":
-        result = headway(*given[1:], folder / name, *looks)
+        with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+            for page in shown().get(name, ()):
+                write_files(page, Path(place))
+            result = headway(*given[1:], folder / name, *looks)
         if result.code:
             msg = f"{' '.join(words)}: {result.err.strip()}"
             raise RuntimeError(msg)

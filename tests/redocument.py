@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.docs.test_documents import ROOT, as_shown, commands, tidy, write_files
+from tests.docs.test_documents import ROOT, as_shown, commands, tidy
 from tests.support.command import headway
+from tests.support.pages import write_files
 
 
 def rewritten(path: Path) -> str:

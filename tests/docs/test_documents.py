@@ -10,6 +10,7 @@ import pytest
 
 from headway.models.inference import server
 from tests.support.command import headway
+from tests.support.pages import BLOCK, blocks, write_files
 from tests.support.places import ROOT
 
 DOCUMENTS = [
@@ -17,32 +18,11 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "notebooks").glob("*.md")),
 ]
-FILE = re.compile(r"# (\S+\.\w+)\n")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 DECIMAL = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 IN_FULL = 13
 """From so many digits on a number is printed in full; processors differ in its last ones."""
 BUILT = {"house.svg"}  # by the build of the documents
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-
-
-def blocks(path, language):
-    return [text for kind, text in BLOCK.findall(path.read_text()) if kind == language]
-
-
-def write_files(path, place):
-    """Write the files that a document tells its reader to write.
-
-    A block's first line names the file, as a comment; in a ``text`` block it is not part of it.
-    A ``csv`` block without a name is ``curve.csv``.
-    """
-    for language in ("toml", "csv", "text"):
-        for block in blocks(path, language):
-            named = FILE.match(block)
-            if named:
-                (place / named[1]).write_text(block[named.end() :] if language == "text" else block)
-            elif language == "csv":
-                (place / "curve.csv").write_text(block)
 
 
 def commands(path):
