@@ -47,6 +47,10 @@ MOST, FEW = 24, 4
 """Courses that are followed side by side, of days with few looks and with many; the least likely
 join those that they are most like. With 4 in place of 24 replicas differ by up to 2%."""
 
+CELLS = 6000
+"""Numbers of jobs of all courses together from which on fewer courses are followed: a queue that is
+long keeps all servers busy, so that the metric is certain and courses part less. Chosen."""
+
 LOOKS = 400
 """Looks up to which a day has few; of more, fewer courses are followed, so that days take as long
 as they would with so many looks, or as `FEW` courses take."""
@@ -264,7 +268,8 @@ class _Courses:
         for group in self.groups:
             for place, pods in enumerate(group.pods):
                 found.setdefault(self.rule.ready(pods, time), []).append((group, place))
-        if len(found) == len(self.groups):
+        alike = all(len({id(group) for group, _ in members}) == 1 for members in found.values())
+        if alike and len(found) == len(self.groups):
             return list(self.groups)
         return [_joined([_one(*each) for each in members]) for members in found.values()]
 
@@ -291,7 +296,9 @@ class _Courses:
                         self.counted(pods, new, float(here.chances.sum()))
                         found.setdefault(new, []).append(here)
         self.looks.append((time, above))
-        self.groups = _regrouped(found, self.most, lambda pods: self.rule.ready(pods, time))
+        states = max(len(group.columns.cells) for group in self.groups)
+        most = min(self.most, max(FEW, CELLS // states))
+        self.groups = _regrouped(found, most, lambda pods: self.rule.ready(pods, time))
 
     def counted(self, old: Replicas, new: Replicas, chance: float) -> None:
         """Count a change, and whether it was needless."""

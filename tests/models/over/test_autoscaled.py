@@ -17,10 +17,10 @@ from tests.support.command import headway, refusal
 
 POOL = ModelGraph("pool").declare("servers").station("cpu", MMm(0.1, "servers"))
 SLOW = ModelGraph("slow").declare("servers").station("cpu", MMm(0.4, "servers"))
-STEP = Day((0.0, 300.0, 1200.0), (15.0, 60.0))
+STEP = Day((0.0, 120.0, 480.0), (15.0, 60.0))
 
 
-FAST = ModelGraph("fast").declare("servers").station("cpu", MMm(1e-4, "servers"))
+FAST = ModelGraph("fast").declare("servers").station("cpu", MMm(2e-5, "servers"))
 
 OWN = """metric = "rate"
 target = 10
@@ -33,9 +33,9 @@ def scaled(metric="utilisation", servers=3, pool=POOL, **numbers):
     return pool.autoscale("servers", {"maximum": 20, **numbers}, metric).at(servers=servers)
 
 
-@pytest.mark.parametrize(("target", "delay", "window"), [(0.6, 2, 20), (0.75, 0, 4), (0.5, 4, 8)])
+@pytest.mark.parametrize(("target", "delay", "window"), [(0.6, 2, 20), (0.5, 4, 8)])
 def test_days_are_as_simulated_ones(target, delay, window):
-    """15 minutes whose load rises fourfold: replicas and response times within 15%."""
+    """15 minutes whose load rises fourfold: replicas within 5%, response times within 15%."""
     rates = np.repeat(4 + 12 * np.sin(np.pi * (np.arange(15) + 0.5) / 15), 4)
     edges = tuple((15.0 * np.arange(61)).tolist())
     delays = {"start_delay": 15.0 * delay, "stabilisation": 15.0 * window}
@@ -44,7 +44,7 @@ def test_days_are_as_simulated_ones(target, delay, window):
     law = {"target": target, "tolerance": 0.1, "minimum": 1, "maximum": 20}
     law |= {"delay": delay, "window": window}
     _, replicas, came, times = simulated(rates, 15.0, law, 0.4, 3, 40, 1)
-    assert found["replicas"][0] == pytest.approx(replicas.mean(), rel=0.15)
+    assert found["replicas"][0] == pytest.approx(replicas.mean(), rel=0.05)
     assert found.day.response_time[0] == pytest.approx(times.sum() / came.sum(), rel=0.15)
 
 
@@ -74,17 +74,22 @@ def test_start_delays_follow_a_law():
 def test_a_rule_of_ones_own_asks_for_replicas():
     """One for each 9.5 jobs a second, and one to spare."""
     text = MODEL.replace('metric = "utilisation"\ntarget = "60%"\n', OWN)
-    text = text.replace("servers = 2\n[stations", "servers = 2\nspare = 9.5\n[stations")
+    text = text.replace("servers = 2\n[stations", "servers = 5\nspare = 9.5\n[stations")
     text = text.replace('"1 min"', '{ mean = "5 s", scv = 0.5 }')
     found = over_model(parse_model(text), Day((0.0, 300.0, 600.0), (33.0, 62.0)), every=15)
-    again = over_model(parse_model(to_toml(parse_model(text))), STEP, every=300)
-    assert found["replicas"][[5, -1]] == pytest.approx([4.5, 7.5], abs=0.5)
+    again = over_model(parse_model(to_toml(parse_model(text))), Day((0.0, 30.0, 60.0), (33.0, 9.0)))
+    # the first 5 stay for 5 minutes; 7 are asked for then, and an 8th by a chance of 1% a look
+    assert found["replicas"][[5, -1]] == pytest.approx([5.0, 7.1], abs=0.25)
     assert again.scaling.law.start_delay_scv == 0.5
 
 
 def test_times_over_targets_are_told():
-    found = over_model(scaled(target=0.6, start_delay=30.0), STEP, target=0.3, every=300)
-    slow = over_model(scaled(target=0.6, start_delay=60.0), STEP, target=0.3, every=300)
+    found = over_model(
+        scaled(target=0.6, start_delay=30.0), STEP, target=0.3, every=120, percentiles=()
+    )
+    slow = over_model(
+        scaled(target=0.6, start_delay=60.0), STEP, target=0.3, every=120, percentiles=()
+    )
     assert 0 < found.time_over < slow.time_over < 900
     assert 0 < found.scaling.over <= slow.scaling.over
     assert "replicas" in str(found)
@@ -119,17 +124,17 @@ start_delay = "1 min"
 
 def test_a_model_file_has_an_autoscaler_and_is_written_back():
     model = parse_model(MODEL)
-    found = over_model(model, STEP, every=600)
-    again = over_model(parse_model(to_toml(model)), STEP, every=600)
+    found = over_model(model, STEP, every=240, percentiles=())
+    again = over_model(parse_model(to_toml(model)), STEP, every=240, percentiles=())
     assert found.scaling.law.start_delay == 60
-    assert again["replicas"].tolist() == found["replicas"].tolist()
+    assert again["replicas"] == pytest.approx(found["replicas"], rel=1e-9)
 
 
 def test_the_command_tells_what_the_autoscaler_does(tmp_path):
     model, day = tmp_path / "pool.toml", tmp_path / "day.csv"
     model.write_text(MODEL + "price = 0.1\n", encoding="utf-8")
-    day.write_text("time,rate\n0,15\n300,60\n", encoding="utf-8")
-    options = ("--over", str(day), "--target", "300 ms", "--every", "300")
+    day.write_text("time,rate\n0,15\n120,60\n", encoding="utf-8")
+    options = ("--over", str(day), "--target", "300 ms", "--every", "120")
     found = json.loads(headway("solve", str(model), *options, "--json").out)
     assert found["autoscaler"]["replicas"][0] == pytest.approx(2, rel=1e-9)
     assert found["day"]["cost"] > 0

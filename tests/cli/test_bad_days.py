@@ -1,0 +1,79 @@
+"""Days, retries and autoscalers that are refused by the command: one line, what and how to mend."""
+
+import pytest
+
+from tests.support.command import refusal
+
+POOL = """name = "pool"
+[parameters]
+n = 2
+[stations.cpu]
+kind = "MMm"
+service_time = "10 ms"
+servers = "n"
+"""
+TWO = (
+    POOL
+    + """[stations.db]
+kind = "MM1"
+service_time = "2 ms"
+[[routes]]
+from = "cpu"
+to = "db"
+"""
+)
+SCALED = POOL + '[autoscaler]\nscales = "n"\ntarget = "60%"\nmaximum = 4\n'
+DAY = "time,rate\n0,50\n60,90\n"
+
+
+def clients(text, model=POOL):
+    """A model whose clients give up."""
+    return f"{model}[arrivals]\ncpu = {{ {text} }}\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "day", "options", "words"),
+    [
+        (POOL, "time,rate\n0,5\n60,6\n30,7\n", (), "d.csv:4: the time goes backwards"),
+        (POOL, "time,rate\n0,5\n60,6\n120,5\n180,5\n360,7\n420,8\n", (), "d.csv:6: "),
+        (POOL, "time,rate\n0,5\n60,-6\n", (), "the rate is '-6'; it must be a number, 0 or more"),
+        (POOL, "time,rate\n0,5\n60,nan\n", (), "the rate is 'nan'"),
+        (POOL, "time,rate\n0,5\n", (), "has one row; a rate that changes needs two or more"),
+        (POOL, "time,rate\n", (), "has a header but no rows"),
+        (POOL, DAY, ("--every", "9h"), "no longer than the day"),
+        (POOL, DAY, ("--start", "full"), "steady, empty, or backlog=N"),
+        (POOL.replace("n = 2", "n = 2\npopulation = 5"), DAY, (), "solve it at its highest load"),
+        (TWO, DAY, ("--method", "forward"), "use method fluid or simulation"),
+        (clients('timeout = "1 s", retries = 2', TWO), DAY, (), "use method simulation"),
+        (clients("retries = 3"), DAY, (), "retries need a timeout"),
+        (clients('timeout = "1 s", retries = 3, retry_budget = "150%"'), DAY, (), "0 to 100%"),
+        (
+            POOL + '[arrivals.cpu]\nrates = { "0 s" = 5, "1 min" = 9 }\nperiod = "30 s"\n',
+            DAY,
+            (),
+            "the period of rates must be finite, and longer than the last of their times",
+        ),
+        (SCALED + "minimum = 9\n", DAY, (), "minimum is 9, above the maximum of 4; swap them"),
+        (SCALED + 'asks_for = "seen * pods"\n', DAY, (), "'pods' is no parameter; there are"),
+        (SCALED + 'asks_for = "0 / 0 * seen"\n', DAY, (), "asks_for is no number where"),
+        (SCALED + "start_delay = { scv = 1 }\n", DAY, (), "{ mean = time, scv = number }"),
+        (
+            TWO + SCALED[len(POOL) :],
+            DAY,
+            (),
+            "method forward follows one queue, and there are 2 (cpu, db)",
+        ),
+    ],
+)
+def test_what_is_wrong_is_refused_in_one_line(model, day, options, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.toml").write_text(model, encoding="utf-8")
+    (tmp_path / "d.csv").write_text(day, encoding="utf-8")
+    assert words in refusal("solve", "m.toml", "--over", "d.csv", *options)
+
+
+def test_a_network_whose_clients_give_up_is_left_to_a_simulation(tmp_path):
+    path = tmp_path / "m.toml"
+    two = TWO.replace("n = 2", 'n = 2\narrival_rate = "50/s"')
+    path.write_text(clients('timeout = "100 ms", retries = 2', two), encoding="utf-8")
+    assert "simulate" in refusal("retries", str(path))
