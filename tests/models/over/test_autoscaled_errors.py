@@ -1,0 +1,41 @@
+"""The label of an autoscaler, and its page, follow from what was measured."""
+
+import numpy as np
+import pytest
+
+from headway.queueing.transient.measured import AUTOSCALED_ERROR, FLUID_ERROR, OFFERED_LOAD_ERROR
+from tests import campaigns
+from tests.campaigns import autoscaled
+from tests.support.places import ROOT
+
+ROWS = campaigns.stored_rows(ROOT / autoscaled.PAGE)
+PAGE = (ROOT / "docs/accuracy/days.md").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_table_of_the_rows():
+    for line in autoscaled.table(ROWS):
+        assert line in PAGE
+    assert f"--count {len({row['seed'] for row in ROWS})}" in PAGE
+
+
+def test_the_page_has_the_labels_of_other_methods():
+    for error in (OFFERED_LOAD_ERROR, FLUID_ERROR):
+        assert f"| {error.response_time}% |" in PAGE
+
+
+def test_the_label_holds_all_that_was_measured():
+    most = autoscaled.errors(ROWS, "response time").max()
+    assert most <= AUTOSCALED_ERROR.response_time <= 1.1 * most
+    for name, words in (
+        ("response time", "90 of 100 within {:.0f}%"),
+        ("replicas", "replicas within {:.0f}%"),
+        ("minutes above target", "target within {:.0f}%"),
+    ):
+        usual = np.ceil(np.quantile(autoscaled.errors(ROWS, name), 0.9))
+        assert words.format(usual) in AUTOSCALED_ERROR.region
+
+
+@pytest.mark.parametrize("seed", [1000])
+def test_stored_figures_are_found_again(seed):
+    stored = [float(row["found"]) for row in ROWS if int(row["seed"]) == seed]
+    assert autoscaled.solved(seed) == pytest.approx(stored, rel=1e-3, abs=1e-6)
