@@ -156,7 +156,7 @@ class Autoscaler:
         (60.0,)
         >>> law = Autoscaler("queue", 1.0, maximum=2, start_delay=60.0, start_delay_scv=1.0)
         >>> [round(delay, 1) for delay in law.delays], round(sum(law.delays) / 4, 6)
-        ([8.2, 28.8, 59.8, 143.2], 60.0)
+        ([8.2, 28.6, 60.0, 143.2], 60.0)
         """
         if self.start_delay == 0 or self.start_delay_scv == 0:
             return (self.start_delay,)
@@ -283,7 +283,7 @@ class Rule:
         --------
         >>> places, wanted = Rule(Autoscaler("utilisation", 0.5, maximum=4)).steps(2, 2)
         >>> places.round(6).tolist(), wanted
-        ([0.5, 0.9, 1.1, 1.5], [1, 2, 3, 4])
+        ([0.5, 1.1, 1.5], [1, 2, 3, 4])
         """
         if (ready, count) not in self._steps:
             self._steps[ready, count] = self._found_steps(ready, count)

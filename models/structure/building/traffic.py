@@ -517,7 +517,7 @@ class TrafficBuilding(Reading):
         >>> pool = pool.autoscale("servers", {"target": 0.7, "maximum": 9}).at(servers=2)
         >>> found = pool.over(Day((0.0, 600.0, 1200.0), (100.0, 400.0)), every=600)
         >>> found["replicas"].round(2).tolist()
-        [2.0, 6.85]
+        [2.0, 6.93]
         """
         if scales not in self.parameters:
             msg = f"autoscaler: {scales!r} is no parameter{nearest(scales, self.parameters)}"
