@@ -226,7 +226,7 @@ class Rule:
     >>> pods.number, rule.ready(pods, 15.0), rule.ready(pods, 45.0)
     (4, (2, 0), (4, 0))
     >>> pods = rule.look(pods, 60.0, 0.2)  # less only after 5 minutes
-    >>> pods.number, rule.look(pods, 345.0, 0.2).count
+    >>> pods.number, rule.look(pods, 345.0, 0.2).number
     (4, 2)
     """
 
