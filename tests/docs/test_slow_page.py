@@ -8,9 +8,9 @@ import statistics
 import pytest
 
 from headway.models import data_path
-from tests.docs.test_documents import write_files
 from tests.house import FOLDERS
 from tests.support.limits import HANGS
+from tests.support.pages import write_files
 
 PAGE = FOLDERS["headway.models"].parent / "docs/how-to/slow-a-program-down.md"
 ROUNDED = 0.99

@@ -26,17 +26,11 @@ from headway.models.running.cluster import cluster
 from headway.models.running.crews import Crew
 from headway.models.running.spreading import spread
 from headway.models.sweeping.sweeping import sweep_model
-from tests.docs.test_documents import (
-    DOCUMENTS,
-    check,
-    commands,
-    joins_a_cluster,
-    names,
-    write_files,
-)
+from tests.docs.test_documents import DOCUMENTS, check, commands, joins_a_cluster, names
 from tests.support import worker_tasks as tasks
 from tests.support.command import headway, refusal
 from tests.support.limits import HANGS
+from tests.support.pages import write_files
 
 pytest.importorskip("distributed")
 LOCAL = ("--host", "127.0.0.1", "--no-dashboard")
