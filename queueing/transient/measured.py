@@ -23,8 +23,8 @@ FLUID_ERROR = Error(9.3, 63.0, _ABOVE, _BY)
 AUTOSCALED_ERROR = Error(
     0.0,
     25.0,
-    "beside 30 simulated days (90 of 100 within 6%; replicas within 3%, minutes above the "
-    "metric's target within 10%)",
+    "beside 66 simulated days (90 of 100 within 2%; replicas within 3%, minutes above the "
+    "metric's target within 11%)",
     "python -m tests.campaigns.autoscaled",
 )
 """Of courses of an autoscaler, with 100 to 2,000 requests in an interval."""
