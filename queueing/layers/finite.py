@@ -189,7 +189,7 @@ def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amoun
 
     Examples
     --------
-    >>> outliving(np.array([2.0]), np.array([2.0]), 1.0, 0.0).tolist()
+    >>> outliving(np.array([2.0]), np.array([2.0]), 1.0, 0.0).round(12).tolist()
     [0.5]
     """
     again = visits / (1 + visits)

@@ -78,7 +78,7 @@ class AuditReport:
         --------
         >>> import headway
         >>> page = AuditReport(headway.audit(headway.read("load_tests/wrk"))).to_html()
-        >>> "Findings" in page
+        >>> "What was checked" in page
         True
         """
         text: str = perform(self, "html")
