@@ -64,7 +64,7 @@ class DayReport:
         >>> from headway.queueing import MMm
         >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
         >>> day = pool.at(servers=2).over(Day((0.0, 60.0, 120.0), (50.0, 150.0)), every=60)
-        >>> "Does pool last the day?" in DayReport(day).to_html()
+        >>> "When is pool slowest?" in DayReport(day).to_html()
         True
         """
         text: str = perform(self, "html")

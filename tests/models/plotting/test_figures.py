@@ -106,7 +106,8 @@ def test_every_panel_is_drawn_within_its_limits(name):
 
 
 def check_nothing_is_cut(drawn):
-    """Titles and labels of a figure that has been drawn are within it."""
+    """Titles and labels of a figure are within it."""
+    drawn.draw_without_rendering()
     width, height = drawn.get_size_inches() * drawn.dpi
 
     axes = [axis for axes in drawn.axes for axis in (axes.xaxis, axes.yaxis)]
