@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FORMS = (
     "headway report --data curve.csv --out curve.html",
-    "headway report server --data curve.csv --target 'response_time<=50ms' --out page.html",
+    "headway report --data after.csv --baseline before.csv --out page.html",
 )
 
 

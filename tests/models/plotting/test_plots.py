@@ -258,7 +258,7 @@ def test_the_docs_show_the_picture_the_command_makes(tmp_path, request):
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
 
 
-def test_the_readme_shows_what_the_demonstration_fits(request):
+def test_the_tutorial_shows_what_the_demonstration_fits(request):
     data = Measurements.read(data_path("network_sensitivity/table_a_1_scsi_performance.csv"))
     published = catalogue_model("nfs-server").with_preset("scsi")
     fit = published.fit(data, ["delay", "cpu_time", "disk_time", "touched_per_load"])
@@ -275,9 +275,9 @@ def test_the_readme_shows_what_the_demonstration_fits(request):
     words = re.findall(r"<!-- (.+) -->", picture(figure, "svg").decode())
     shown = request.config.rootpath / "docs" / "pictures" / "fitted.svg"
     assert words == re.findall(r"<!-- (.+) -->", shown.read_text())
-    readme = (request.config.rootpath / "README.md").read_text()
+    tutorial = (request.config.rootpath / "docs" / "tutorial.md").read_text()
     worst = [np.abs(c.relative_error).max() for c in (published.compare(data), fit.comparison)]
-    assert "up to {:.0%} off; fitted to the curve, {:.1%}.".format(*worst) in readme
+    assert "up to {:.0%} off; fitted to the curve, {:.1%}.".format(*worst) in tutorial
 
 
 def test_slowdowns_of_several_programs():
