@@ -50,7 +50,7 @@ def commands() -> dict[str, list[str]]:
 def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:
     """Draw a picture into a folder, with options on its looks such as ``--dark``.
 
-    A command may name files that the page tells its reader to write.
+    A command may name files of the clone, and files that the page tells its reader to write.
 
     Raises
     ------
@@ -60,6 +60,7 @@ def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:
     *given, _ = words
     if given[0] == "headway":
         with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+            Path("models").symlink_to(ROOT / "models")
             for page in shown().get(name, ()):
                 write_files(page, Path(place))
             result = headway(*given[1:], folder / name, *looks)

@@ -123,7 +123,7 @@ CLAIMS = {
     ),
     r"trips over (\d+) random systems": lambda: (
         re.search(
-            r"trace_round_trips --count (\d+)`", (ROOT / "docs/explanation/traces.md").read_text()
+            r"trace_round_trips --count (\d+)", (ROOT / "docs/explanation/traces.md").read_text()
         )[1],
     ),
     r"([\d.]+)% of the 95% intervals contain the true work": lambda: (
