@@ -151,14 +151,16 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     begin_traces = _begin_traces(entry, outermost)
     asked_within, doubted = unseen_callers(loads, shares, begin_traces)
     outside = outermost & np.isin(entry, begin_traces) & ~np.isin(entry, asked_within)
+    load = np.repeat(np.arange(len(loads)), np.diff(begin))
+    _, trace = np.unique(np.stack([load, _column(loads, "trace")]), axis=1, return_inverse=True)
     if not (callee < 0).any():  # nobody is there who could have asked without a trace
         outside |= outermost & ~lost
     return Keyed(
         tuple(loads),
         tuple(shares),
         keys,
-        load=(load := np.repeat(np.arange(len(loads)), np.diff(begin))),
-        trace=np.unique(np.stack([load, _column(loads, "trace")]), axis=1, return_inverse=True)[1],
+        load=load,
+        trace=trace.reshape(-1),  # NumPy 2.0.0 leaves an axis of one row
         key=number[: len(entry)],
         start=start,
         first=first_things(start, end, caller, began),
