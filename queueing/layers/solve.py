@@ -6,7 +6,6 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import GraphError
 from headway.numerals import significant
 from headway.queueing.layers.chain import (
     MOST_STATES,
@@ -129,12 +128,12 @@ def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
 
     Whether it is depends on threads, servers and clients, never on how many points there are.
     """
-    if not _work(system):
-        return None
-    try:
-        return by_whole_chain(system, _most_states(system))
-    except GraphError:
-        return None
+    return None if _surely_none(system) else by_whole_chain(system, _most_states(system))
+
+
+def _surely_none(system: LayeredSystem) -> bool:
+    """Whether no chain would be taken unasked, as is known without a search for its states."""
+    return bool(no_chain(system)) or fewest_states(at(system, 0)) > _most_states(system)
 
 
 def _most_states(system: LayeredSystem) -> int:
@@ -144,10 +143,10 @@ def _most_states(system: LayeredSystem) -> int:
 
 def _work(system: LayeredSystem) -> int:
     """States of the chain that would be taken unasked, by what they take; 0 where none would."""
-    point, most = at(system, 0), _most_states(system)
-    if no_chain(point) or fewest_states(point) > most:
+    if _surely_none(system):
         return 0
-    states = states_of(point, program_of(point), most)
+    point = at(system, 0)
+    states = states_of(point, program_of(point), _most_states(system))
     return 0 if states is None else max(states.count, LEAST_STATES)
 
 
