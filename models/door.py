@@ -132,30 +132,28 @@ PLACES: dict[str, dict[str, str]] = {
     "Figure": {
         "finish": "headway.models.plotting.looks.finish:finished",
     },
+    "Paged": {
+        "html": "headway.models.reports.page:page",
+    },
     "Report": {
         "scale": "headway.models.reports.units:report_units",
         "contents": "headway.models.reports.kinds.modelled:measured_contents",
-        "html": "headway.models.reports.page:page",
     },
     "DayReport": {
         "scale": "headway.models.reports.kinds.days:day_units",
         "contents": "headway.models.reports.kinds.days:day_contents",
-        "html": "headway.models.reports.page:page",
     },
     "BuildsReport": {
         "scale": "headway.models.reports.kinds.builds:builds_units",
         "contents": "headway.models.reports.kinds.builds:builds_contents",
-        "html": "headway.models.reports.page:page",
     },
     "AuditReport": {
         "scale": "headway.models.reports.kinds.audited:audit_units",
         "contents": "headway.models.reports.kinds.audited:audited_contents",
-        "html": "headway.models.reports.page:page",
     },
     "ModelReport": {
         "scale": "headway.models.reports.units:model_units",
         "contents": "headway.models.reports.kinds.modelled:predicted_contents",
-        "html": "headway.models.reports.page:page",
     },
 }
 """Functions as ``module:name``, by verb, by the kind of value that is asked."""

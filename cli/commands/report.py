@@ -26,12 +26,14 @@ from headway.errors import InvalidParameter, visible
 from headway.models.files.whole import write_whole
 
 if TYPE_CHECKING:
+    from headway.models.analysis.goals import Goal
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
     from headway.models.reports.alone import ModelReport
     from headway.models.reports.kinds.audited import AuditReport
     from headway.models.reports.kinds.builds import BuildsReport
     from headway.models.reports.kinds.days import DayReport
+    from headway.models.reports.paged import Paged
     from headway.models.reports.report import Report
     from headway.models.structure.model import Model
 
@@ -90,14 +92,12 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
-    from headway.models.inference.forecasting.highest_load import read_limit
     from headway.models.reports.report import page_place
 
     page_place(out)
     typed = shlex.join(["headway", *(context.obj or [])])
-    if target is not None:
-        read_limit(target)
-    report: Any
+    goal = None if target is None else _limit(target)
+    report: Paged
     fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
     if model is None:
         of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
@@ -106,18 +106,18 @@ def command(
     elif over is not None:
         without = {"--data": data or None, "--y": y, "--baseline": baseline}
         _refuse({**fitted, **without}, "a page without --over")
-        report = _of_day(chosen_model(model, preset, settings), over, target, typed)
+        report = _of_day(chosen_model(model, preset, settings), over, goal, typed)
     elif not data:
         _refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
-        report = _alone(model, preset, settings, y, typed, target)
+        report = _alone(model, preset, settings, y, typed, goal)
     elif model in families() and free is None and preset is None and not settings:
-        report = _of_family(model, data, hints, forms, x, y, low, high, typed, target)
+        report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal)
     else:
         many = ", ".join(families())
         _refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
         chosen = chosen_model(model, preset, settings)
         report = _of_model(
-            chosen, data, hints, names_of(free), settings, x, y, low, high, typed, target
+            chosen, data, hints, names_of(free), settings, x, y, low, high, typed, goal
         )
     content = report.to_html().encode()
     write_whole(out, content)
@@ -154,13 +154,18 @@ def _of_tests(
     return AuditReport(audit(test), typed)
 
 
-def _of_day(model: "Model", over: str, target: str | None, typed: str) -> "DayReport":
+def _limit(target: str) -> "Goal":
+    """Read --target."""
+    from headway.models.inference.forecasting.highest_load import read_limit
+
+    return read_limit(target)
+
+
+def _of_day(model: "Model", over: str, goal: "Goal | None", typed: str) -> "DayReport":
     """Report on a model over a day."""
     from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME
-    from headway.models.inference.forecasting.highest_load import read_limit
     from headway.models.reports.kinds.days import DayReport
 
-    goal = None if target is None else read_limit(target)
     if goal is not None and goal.output != RESPONSE_TIME:
         msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
         raise InvalidParameter(msg)
@@ -177,7 +182,7 @@ def _of_family(
     low: str | None,
     high: str | None,
     typed: str,
-    target: str | None,
+    goal: "Goal | None",
 ) -> "Report":
     """Fit every form of a family, and report on the best one."""
     from headway.models.inference.server import fit_server
@@ -186,16 +191,16 @@ def _of_family(
     limits = load_limits(low, high)
     listed = None if forms is None else names_of(forms)
     curve = _measured(data, hints)
-    y = y or _limited_column(curve, target)
+    y = y or _limited_column(curve, goal)
     fit = fit_server(curve, x, y, *limits, family=family, forms=listed)
-    return server_report(fit, typed, target)
+    return server_report(fit, typed, goal)
 
 
-def _limited_column(curve: "Measurements", target: str | None) -> str | None:
+def _limited_column(curve: "Measurements", goal: "Goal | None") -> str | None:
     """The column that measures a limited percentile, to be fitted; None where there is none."""
     from headway.models.inference.forecasting.highest_load import percentile_column
 
-    return None if target is None else percentile_column(curve, target)
+    return None if goal is None else percentile_column(curve, goal)
 
 
 def _of_model(
@@ -209,15 +214,15 @@ def _of_model(
     low: str | None,
     high: str | None,
     typed: str,
-    target: str | None,
+    goal: "Goal | None",
 ) -> "Report":
     """Report on a model, with some parameters fitted if requested."""
     from headway.models.reports.report import make_report
 
     limits = load_limits(low, high, model)
     curve, by_hand = _measured(data, hints), _set_by_hand(settings)
-    y = y or (_limited_column(curve, target) if free else None)
-    return make_report(model, curve, free, x, y, *limits, by_hand, typed, target=target)
+    y = y or (_limited_column(curve, goal) if free else None)
+    return make_report(model, curve, free, x, y, *limits, by_hand, typed, target=goal)
 
 
 def _alone(
@@ -226,13 +231,13 @@ def _alone(
     settings: tuple[str, ...],
     y: str | None,
     typed: str,
-    target: str | None,
+    goal: "Goal | None",
 ) -> "ModelReport":
     """Describe a model without measurements."""
     from headway.models.reports.alone import report_model
 
     model = chosen_model(name, preset, settings)
-    return report_model(model, y, _set_by_hand(settings), typed, target)
+    return report_model(model, y, _set_by_hand(settings), typed, goal)
 
 
 def _set_by_hand(settings: tuple[str, ...]) -> set[str]:

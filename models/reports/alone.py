@@ -13,10 +13,10 @@ from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.highest_load import read_limit
 from headway.models.language.scales import units_of
-from headway.models.language.verbs import perform
 from headway.models.reports.between.limits import full_loads
 from headway.models.reports.controls import load_of
 from headway.models.reports.ground import Ground
+from headway.models.reports.paged import Paged
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
@@ -32,7 +32,7 @@ _ROWS = 10  # of the table beside the curve
 
 
 @dataclass(frozen=True)
-class ModelReport:
+class ModelReport(Paged):
     """What a page says of a model at its own values.
 
     Parameters
@@ -159,19 +159,6 @@ class ModelReport:
             np.empty(0, bool),
             scale,
         )
-
-    def to_html(self) -> str:
-        """One page that needs nothing but itself.
-
-        Examples
-        --------
-        >>> from headway.models import catalogue_model
-        >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-        >>> "Assumptions" in report_model(model).to_html()
-        True
-        """
-        text: str = perform(self, "html")
-        return text
 
 
 def report_model(

@@ -22,16 +22,16 @@ from headway.models.inference.quantities import ServerQuantity, saturation_of_fi
 from headway.models.inference.server import ServerFit
 from headway.models.language.names import Names
 from headway.models.language.scales import units_of
-from headway.models.language.verbs import perform
 from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_in
 from headway.models.reports.ground import Ground, measured_ground
+from headway.models.reports.paged import Paged
 from headway.models.structure.model import Model
 from headway.records import dataclass
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Paged):
     r"""Everything that a report shows, made of answers that exist without it.
 
     Parameters
@@ -61,6 +61,8 @@ class Report:
     >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
     >>> make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
     Report(one against curve.csv, 2 points)
+    >>> "</html>" in make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve).to_html()
+    True
     """
 
     measurements: Measurements
@@ -116,21 +118,6 @@ class Report:
         """What a panel stands on."""
         point = self.sensitivity.model if self.sensitivity else None
         return measured_ground(self.comparison, point, units_of(self))
-
-    def to_html(self) -> str:
-        r"""One page that needs nothing but itself; see `headway.models.reports.page`.
-
-        Examples
-        --------
-        >>> from headway.models import ModelGraph
-        >>> from headway.queueing import MM1
-        >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
-        >>> page = make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve).to_html()
-        >>> "</html>" in page
-        True
-        """
-        text: str = perform(self, "html")
-        return text
 
 
 def make_report(

@@ -10,7 +10,6 @@ from headway.errors import MeasurementError
 from headway.models.analysis.audit import CHECKS, Audit
 from headway.models.auditing.finding import Severity
 from headway.models.language.scales import Scale, units_of
-from headway.models.language.verbs import perform
 from headway.models.plotting.graphs.tested import tested_figure
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import (
@@ -32,6 +31,7 @@ from headway.models.reports.contents import (
     Words,
 )
 from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.reports.paged import Paged
 from headway.models.reports.pointer import readings
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
@@ -46,7 +46,7 @@ _VERDICTS = {
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Paged):
     """What a page says of a load test.
 
     Parameters
@@ -61,6 +61,9 @@ class AuditReport:
     >>> import headway
     >>> AuditReport(headway.audit(headway.read("load_tests/wrk")))
     AuditReport(load_tests/wrk/connections-01.txt and 8 more: 3 findings)
+    >>> page = AuditReport(headway.audit(headway.read("load_tests/wrk"))).to_html()
+    >>> "What was checked" in page
+    True
     """
 
     audit: Audit
@@ -70,19 +73,6 @@ class AuditReport:
         return (
             f"AuditReport({self.audit.test.source}: {counted(len(self.audit.findings), 'finding')})"
         )
-
-    def to_html(self) -> str:
-        """One page that needs nothing but itself.
-
-        Examples
-        --------
-        >>> import headway
-        >>> page = AuditReport(headway.audit(headway.read("load_tests/wrk"))).to_html()
-        >>> "What was checked" in page
-        True
-        """
-        text: str = perform(self, "html")
-        return text
 
 
 def audit_units(report: AuditReport) -> Scale:

@@ -7,7 +7,6 @@ import matplotlib
 
 from headway.models.inference.builds import Builds, Difference
 from headway.models.language.scales import Scale, units_of
-from headway.models.language.verbs import perform
 from headway.models.plotting.builds import builds_chart
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import (
@@ -24,6 +23,7 @@ from headway.models.reports.contents import (
 )
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.kinds.audited import tested
+from headway.models.reports.paged import Paged
 from headway.models.reports.pointer import readings
 from headway.models.showing.fitted.builds import change_words
 from headway.models.tables.forms import tables
@@ -32,7 +32,7 @@ from headway.records import dataclass
 
 
 @dataclass(frozen=True)
-class BuildsReport:
+class BuildsReport(Paged):
     """What a page says of two builds.
 
     Parameters
@@ -43,25 +43,19 @@ class BuildsReport:
         That of the second build.
     command
         What was typed to get the page.
+
+    Examples
+    --------
+    >>> import headway
+    >>> from headway.models.inference.builds import compare_builds
+    >>> test = headway.read("load_tests/wrk")
+    >>> "Is " in BuildsReport(compare_builds(test, test), test).to_html()
+    True
     """
 
     builds: Builds
     test: LoadTest
     command: str = ""
-
-    def to_html(self) -> str:
-        """One page that needs nothing but itself.
-
-        Examples
-        --------
-        >>> import headway
-        >>> from headway.models.inference.builds import compare_builds
-        >>> test = headway.read("load_tests/wrk")
-        >>> "Is " in BuildsReport(compare_builds(test, test), test).to_html()
-        True
-        """
-        text: str = perform(self, "html")
-        return text
 
 
 def builds_units(report: BuildsReport) -> Scale:

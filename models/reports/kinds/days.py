@@ -6,7 +6,6 @@ import numpy as np
 from headway.errors import GraphError
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
-from headway.models.language.verbs import perform
 from headway.models.over.timeline import Timeline
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.page import WIDTH
@@ -27,6 +26,7 @@ from headway.models.reports.contents import (
     judged,
 )
 from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.reports.paged import Paged
 from headway.models.reports.pointer import readings
 from headway.models.reports.units import numbers_of
 from headway.models.showing.solved.timelines import SECOND, lasting, moment
@@ -40,7 +40,7 @@ _ROOM, _FULL = 0.7, 0.9  # shares of time busy, from where a queue is long and v
 
 
 @dataclass(frozen=True)
-class DayReport:
+class DayReport(Paged):
     """What a page says of a model over a day.
 
     Parameters
@@ -49,26 +49,20 @@ class DayReport:
         The model over its load.
     command
         What was typed to get the page.
+
+    Examples
+    --------
+    >>> from headway.models import ModelGraph
+    >>> from headway.models.over.days import Day
+    >>> from headway.queueing import MMm
+    >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+    >>> day = pool.at(servers=2).over(Day((0.0, 60.0, 120.0), (50.0, 150.0)), every=60)
+    >>> "When is pool slowest?" in DayReport(day).to_html()
+    True
     """
 
     timeline: Timeline
     command: str = ""
-
-    def to_html(self) -> str:
-        """One page that needs nothing but itself.
-
-        Examples
-        --------
-        >>> from headway.models import ModelGraph
-        >>> from headway.models.over.days import Day
-        >>> from headway.queueing import MMm
-        >>> pool = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
-        >>> day = pool.at(servers=2).over(Day((0.0, 60.0, 120.0), (50.0, 150.0)), every=60)
-        >>> "When is pool slowest?" in DayReport(day).to_html()
-        True
-        """
-        text: str = perform(self, "html")
-        return text
 
 
 def day_units(report: DayReport) -> Scale:
