@@ -31,6 +31,7 @@ _TURN = np.exp(1j * pi * np.arange(_FINENESS) / _FINENESS)
 _FEWEST, _MOST = 40, 2560  # least and largest number of terms, over l
 _FADED = 1e-14  # share of its first term below which the terms of a series have faded
 _LONGEST = 131072  # terms of a series among which it must fade: for speed
+_WORTH = 12  # sums that a series may cost, for speed: three percentiles take about four each
 _SPREADS = 6.0  # least deviations beyond the mean that such a series is for: up to p99.7
 _AGREED = 1e-12  # difference of two results at which n is enough
 _ROUNDING = 4e-16  # relative rounding error of a term of the sum
@@ -142,18 +143,26 @@ def _tabulated(law: TimeLaw, spreads: float) -> TimeLaw:
         return law
     until = law.mean + spreads * law.variance**0.5
     pieces = (
-        piece if piece.within else replace(piece, within=_table(piece, until - piece.shift))
+        piece
+        if piece.within
+        else replace(piece, within=_table(piece, until - piece.shift, law.rough))
         for piece in law.pieces
     )
     return replace(law, pieces=tuple(pieces))
 
 
-def _table(piece: Piece, until: float) -> Within | None:
-    """P(T <= t) and the density of a piece by the terms of its series at a time."""
+def _table(piece: Piece, until: float, rough: float) -> Within | None:
+    """P(T <= t) and the density of a piece by the terms of its series at a time.
+
+    None where Euler's sums, of which each takes terms of its own, take fewer of them in all.
+    """
     if until <= 0:
         return None
+    _, summed = _series(lambda s: piece.transform(s) / s, until / 2, rough)
+    agreed = len(summed) < _FINENESS * _MOST
+    longest = min(_WORTH * len(summed), _LONGEST) if agreed else _LONGEST
     start, step, _ = _grid(until)
-    ends = start + 1j * step * np.linspace(_LONGEST // 2, _LONGEST, 8)
+    ends = start + 1j * step * np.linspace(longest // 2, longest, 8)
     first = _FADED * abs(complex(piece.transform(np.array([start + 0j]))[0] / start))
     if (np.abs(piece.transform(ends) / ends) > first).any():
         return None

@@ -6,7 +6,6 @@ import pytest
 from headway.queueing.closed.measured import IN_LOOPS, IN_ROWS
 from headway.queueing.sojourn.routed_network import UNLIKE_TOGETHER
 from tests.campaigns import open_class_errors as campaign
-from tests.support.cases import mostly_slow
 
 ROWS = {(row.family, row.number): row for row in campaign.stored()}
 STATED = 0.06  # labels are rounded to a tenth
@@ -24,7 +23,7 @@ def test_every_answer_states_its_region():
             assert str(row.region) in solution.approximation
 
 
-@pytest.mark.parametrize("number", mostly_slow([2, 9, 10, 12], {2, 9, 12}))
+@pytest.mark.parametrize("number", [2, 9, 10, 12])
 def test_percentiles_in_loops_miss_no_more_than_is_said(number):
     row = ROWS["exponential loops", number]
     assert UNLIKE_TOGETHER in campaign.model(row.drawn).solve().with_percentile(99).approximation
