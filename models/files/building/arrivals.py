@@ -1,6 +1,6 @@
 """The shape of ``[arrivals]``: how many jobs come from outside, how, and when clients give up."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -60,6 +60,19 @@ class TimeSchema(Schema):
         plain = Plain().described()
         table = {"properties": {"mean": plain, "scv": plain}, "required": ["mean"]}
         return {"type": ["string", "number", "object"], **table, "additionalProperties": False}
+
+
+def parts_of_times(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, Scalar]]:
+    """Each number's key, the name it goes by, and itself; a mean and its scv by two names.
+
+    Examples
+    --------
+    >>> list(parts_of_times({"retries": 3, "backoff": {"mean": "50 ms", "scv": 1}}))[1:]
+    [('backoff', 'backoff', '50 ms'), ('backoff', 'backoff_scv', 1)]
+    """
+    for key, value in numbers.items():
+        for part, number in (value if isinstance(value, dict) else {"mean": value}).items():
+            yield key, f"{key}_scv" if part == "scv" else key, number
 
 
 CLIENT: KeyTable = {

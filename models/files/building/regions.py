@@ -1,5 +1,6 @@
 """Regions and the autoscaler of a model file."""
 
+from headway.models.files.building.arrivals import parts_of_times
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression
 from headway.models.language.units import ONE, unit
@@ -24,10 +25,7 @@ class Regions(Entries):
             return graph
         scales, metric = str(entry.pop("scales")), str(entry.pop("metric", "utilisation"))
         own, numbers = str(entry.pop("asks_for", "")), {}
-        if isinstance(delay := entry.get("start_delay"), dict):
-            spread = {"start_delay_scv": delay["scv"]} if "scv" in delay else {}
-            entry |= {"start_delay": delay["mean"], **spread}
-        for key, text in entry.items():
+        for _, key, text in parts_of_times(entry):
             wanted = FIELD_UNITS.get(key, ONE)
             if key == "target" and metric == "rate":
                 wanted = unit("op/s")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from headway.models.files.building.arrivals import CLIENT, NOTICES
+from headway.models.files.building.arrivals import CLIENT, NOTICES, parts_of_times
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression, units_of
 from headway.models.files.building.forks import FORK, FORK_KEYS, branches_of
@@ -103,12 +103,9 @@ class Stations(Entries):
         if not given:
             return graph
         notices, numbers = bool(given.pop(NOTICES, False)), {}
-        for key, value in given.items():
-            means = value if isinstance(value, dict) else {"mean": value}
-            for part, text in means.items():
-                wanted = ONE if part == "scv" else FIELD_UNITS.get(key, ONE)
-                name = f"{key}_scv" if part == "scv" else key
-                numbers[name] = expression(text, graph, wanted, f"{what}: {key}")
+        for key, name, text in parts_of_times(given):
+            wanted = FIELD_UNITS.get(name, ONE)
+            numbers[name] = expression(text, graph, wanted, f"{what}: {key}")
         return graph.impatient(numbers, job_class, server_notices=notices)
 
     def _batch(
