@@ -170,8 +170,7 @@ def _draw_measured_tail(
     y = visible(column.values) / scales[1]
     axes.plot(loads / scales[0], y, look.marker, color=look.colour, markersize=4,
               label=f"p{digits(percent)} measured")  # fmt: skip
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(y))), _ABOVE * high))
+    _lift(axes, y)
 
 
 def _draw_tail(
@@ -197,8 +196,13 @@ def _draw_tail(
         linewidth=1.3,
         label=f"{name.rpartition('_')[2]} by the model",
     )
+    _lift(axes, y)
+
+
+def _lift(axes: Axes, percentile: FloatArray) -> None:
+    """Make room for a percentile, as far as the means can still be read."""
     low, high = axes.get_ylim()
-    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(y))), _ABOVE * high))
+    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(percentile))), _ABOVE * high))
 
 
 def _tail(

@@ -22,7 +22,7 @@ from headway.models.files.packed import unpacked_whole
 from headway.models.files.shipped import shipped_name, shipped_or_own
 from headway.models.language.units import unit
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
-from headway.models.measured.tools.monitors.prometheus import Labels, Samples, collected
+from headway.models.measured.tools.monitors.prometheus import Labels, Samples, collected, steps_of
 from headway.models.reading.frames import kind_of
 from headway.models.reading.recognise import decoded, read_table
 from headway.numerals import some_of
@@ -174,13 +174,12 @@ def _of_counters(
 
 def _rate(samples: Samples, load: Stretch) -> float | None:
     """What a counter grew by in a second of a load, if it was there for half of it."""
-    times, values = np.array(samples, float).reshape(-1, 2).T
-    if len(times) < 2:
+    if len(samples) < 2:
         return None
+    times = [time for time, _ in samples]
     begin, end = max(load.begin, times[0]), min(load.end, times[-1])
     if end - begin < (load.end - load.begin) / 2 or end <= begin:
         return None
-    steps = np.diff(values)
-    grown = np.append(0.0, np.cumsum(np.where(steps < 0, values[1:], steps)))  # restarts from 0
+    grown = np.append(0.0, np.cumsum(steps_of(samples)))
     first, last = np.interp([begin, end], times, grown)
     return float(last - first) / float(end - begin)

@@ -42,7 +42,7 @@ def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
     under = f"{kept.what} under {kept.limit(report.model, scale)}"
     shown, first = kept.shown(scale), fills_first(report)
     least = f"{shown} keep {under}; nothing measured bounds it"
-    said = least if shown.startswith("at least") else f"up to {shown} keep {under}"
+    said = least if math.isinf(kept.high) else f"up to {shown} keep {under}"
     much = f"How many {load}" if load else "How much load"
     question = f"{much} can {_called(report)} take with {under}?"
     return Headline(question, _sentence(f"{said}{_fills(first)}"))

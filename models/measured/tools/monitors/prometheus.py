@@ -150,11 +150,20 @@ def _take(family: _Family, part: str, labels: Labels, samples: Samples, source: 
         raise MeasurementError(msg) from None
 
 
-def _increase(samples: Samples) -> float:
-    """The increase of a counter; one that falls restarted from zero."""
+def steps_of(samples: Samples) -> list[float]:
+    """What a counter grew by from sample to sample; one that falls restarted from zero.
+
+    Examples
+    --------
+    >>> steps_of([(0.0, 5.0), (15.0, 9.0), (30.0, 2.0)])
+    [4.0, 2.0]
+    """
     values = [value for _, value in samples]
-    steps = pairwise(values)
-    return math.fsum(after - before if after >= before else after for before, after in steps)
+    return [after - before if after >= before else after for before, after in pairwise(values)]
+
+
+def _increase(samples: Samples) -> float:
+    return math.fsum(steps_of(samples))
 
 
 def _point(name: str, family: _Family) -> Point:
