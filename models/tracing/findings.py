@@ -124,25 +124,6 @@ OTHERS = FindingKind(
     "files of a folder, a pattern or an archive that are plainly no traces",
     "the model knows nothing of them",
 )
-FINDINGS = (
-    CLOCKS,
-    SILENT,
-    ORPHANS,
-    WITHIN,
-    DOUBTED,
-    LOST,
-    TWICE,
-    SAMPLED,
-    UNSEEN,
-    ONE_LOAD,
-    GROWS,
-    FAILED,
-    IDLE,
-    BEYOND,
-    NO_METRICS,
-    OTHERS,
-)
-"""Kinds of all of them."""
 
 
 def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Finding, ...]:
