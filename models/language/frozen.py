@@ -172,7 +172,7 @@ class Kept:
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
-            if isinstance(value, dict | np.ndarray):
+            if isinstance(value, (dict, np.ndarray)):  # quicker than a union; graphs make many
                 object.__setattr__(self, name, frozen(value))
 
     def __eq__(self, other: object) -> bool:

@@ -97,14 +97,16 @@ class TrafficBuilding(Reading):
             from headway.queueing.network.blocking import check_blocking
 
             check_blocking(name, blocking, can_be_full=station.can.loses)
-        graph, component = self._component(name, station, [f.name for f in fields(station)])  # type: ignore[arg-type]
+        numbers = {field.name: getattr(station, field.name) for field in fields(station)}  # type: ignore[arg-type]
+        graph, own = self._fields(name, numbers)
         by_class = visits if isinstance(visits, Mapping) else {"": visits}
         graph, read = graph._read_all(by_class, f"{name}.visits")
         graph, times = graph._read_all(service_times or {}, f"{name}.service_time")
         graph, spreads = graph._read_all(scvs or {}, f"{name}.scv")
         graph, ages = graph._read_all({"": drop_older_than}, f"{name}.drop_older_than")
-        component = replace(
-            component,
+        component = Component(
+            type(station),
+            own,
             visits=read,
             service_times=times,
             discipline=order,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 
 from headway.models.language.formula import Formula
 from headway.models.language.frozen import Kept
@@ -68,7 +69,7 @@ class Component(Kept):
     choice: QueueChoice = QueueChoice.RANDOM
     oldest: Formula | None = None
 
-    @property
+    @cached_property
     def serves_as(self) -> type:
         """The kind whose laws hold under its discipline and choice: another one for some."""
         if self.choice is not QueueChoice.RANDOM:
@@ -76,7 +77,7 @@ class Component(Kept):
         shared = self.discipline.shares and getattr(self.kind, "shared_as", None)
         return shared or self.kind
 
-    @property
+    @cached_property
     def can(self) -> Abilities:
         """What this kind of station can do under its discipline."""
         abilities: Abilities = self.serves_as.can  # type: ignore[attr-defined]
@@ -99,7 +100,7 @@ class Component(Kept):
         """Names of its numbers, without lists."""
         return tuple(name for name, f in self.fields.items() if not isinstance(f, tuple))
 
-    @property
+    @cached_property
     def loses(self) -> bool:
         """Whether it rejects jobs when full, instead of blocking them elsewhere."""
         return self.can.loses and not self.blocking

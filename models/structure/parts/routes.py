@@ -176,6 +176,11 @@ class Routes(Sequence[Route]):
             singles.setdefault(route.source, set()).add(route.target)
         return ways | {name: ways.get(name, frozenset()) | to for name, to in singles.items()}
 
+    @cached_property
+    def elsewhere(self) -> Mapping[str, frozenset[str]]:
+        """The same, without what comes straight back."""
+        return {n: to - {n} if n in to else to for n, to in self.onward.items()}
+
     def behind(self, names: Iterable[str]) -> set[str]:
         """Stations that jobs come to after one of some; what comes straight back does not count.
 
@@ -187,7 +192,7 @@ class Routes(Sequence[Route]):
         >>> sorted(both.behind(["cpu"])), sorted(there.behind(["cpu"]))
         (['cpu', 'disk'], ['disk'])
         """
-        return reached_from(names, lambda name: self.onward.get(name, frozenset()) - {name})
+        return reached_from(names, lambda name: self.elsewhere.get(name, frozenset()))
 
     def fixed(self, names: Sequence[str]) -> FloatArray:
         """Probabilities that are numbers as a matrix, rows from; 0 where there are none."""
@@ -268,7 +273,7 @@ def reached_from(names: Iterable[str], onward: Callable[[str], Collection[str]])
     reached: set[str] = set()
     todo = list(names)
     while todo:
-        new = set(onward(todo.pop())) - reached
+        new = frozenset(onward(todo.pop())) - reached
         reached |= new
         todo += new
     return reached

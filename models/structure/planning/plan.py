@@ -1,8 +1,7 @@
 """A graph's steps in an order in which each finds what it needs."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, TypeAlias
 
 from headway.errors import GraphError
 from headway.kinds import Amount
@@ -14,6 +13,10 @@ from headway.records import dataclass
 
 MOST_KEPT = 64
 """Numbers found by searches that a plan keeps."""
+
+
+_Asked: TypeAlias = tuple[frozenset[str], frozenset[str]]
+"""Targets, and what is given."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,38 @@ def _calculated(steps: Iterable[AnyStep], values: Amounts) -> Amounts:
     return values
 
 
+def _in_order(graph: str, needs: Mapping[str, frozenset[str]]) -> Iterable[str]:
+    """Names, each after those that it needs: depth first, which follows few of them twice.
+
+    Raises
+    ------
+    GraphError
+        If names need each other in a circle.
+    """
+    done: dict[str, None] = {}
+    for first in needs:
+        path = {} if first in done else {first: iter(needs[first])}
+        while path:
+            name, rest = path.popitem()
+            for other in rest:
+                if other not in done:
+                    path[name] = rest
+                    if other in path:
+                        raise _circle(graph, [*path], other)
+                    path[other] = iter(needs.get(other, ()))
+                    break
+            else:
+                done[name] = None
+    return done
+
+
+def _circle(graph: str, path: list[str], name: str) -> GraphError:
+    """What refuses a name that is among those which lead to it."""
+    circle = " -> ".join([*path[path.index(name) :], name])
+    msg = f"{graph}: these numbers depend on each other in a circle: {circle}; break the circle"
+    return GraphError(msg)
+
+
 class Plan:
     """The steps of a graph, in an order in which each has what it needs.
 
@@ -43,17 +78,10 @@ class Plan:
     def __init__(self, graph: Structure) -> None:
         self._steps: dict[str, AnyStep] = {step.key: step for step in all_steps(graph)}
         needs = {name: step.needs for name, step in self._steps.items()}
-        try:
-            self._order = tuple(TopologicalSorter(needs).static_order())
-        except CycleError as error:
-            circle = " -> ".join(reversed(error.args[1]))
-            msg = (
-                f"{graph.name}: these numbers depend on each other in a circle: {circle}; "
-                "break the circle"
-            )
-            raise GraphError(msg) from None
+        self._order = tuple(_in_order(graph.name, needs))
         self._constant = self._constants()
-        self._runs: dict[tuple[frozenset[str], frozenset[str]], _Run] = {}
+        self._runs: dict[_Asked, _Run] = {}
+        self._later: dict[_Asked, dict[str, Callable[[Values], Any]]] = {}
         self._kept: dict[Hashable, float] = {}
 
     def calculates(self, name: str) -> bool:
@@ -85,8 +113,11 @@ class Plan:
 
     def later(self, values: Values, targets: Iterable[str]) -> dict[str, Callable[[Values], Any]]:
         """What calculates those targets that were not yet calculated, and what these need."""
-        missing = self.needed(targets, values) - values.keys()
-        return {name: self._known(name).calculate for name in missing}
+        key = (frozenset(targets), frozenset(values))
+        if key not in self._later:
+            missing = self.needed(*key) - key[1]
+            self._later[key] = {name: self._known(name).calculate for name in missing}
+        return self._later[key]
 
     def _constants(self) -> frozenset[str]:
         """Steps that give the same whatever is given, for they need nothing."""

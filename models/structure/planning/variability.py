@@ -96,7 +96,7 @@ def _is_fed_by_services(graph: Structure) -> bool:
 @of_structure
 def comes_back(graph: Structure) -> bool:
     """Whether jobs come back to a station from others."""
-    others = {name: to - {name} for name, to in graph.routes.onward.items()}
+    others = graph.routes.elsewhere
     try:
         TopologicalSorter(others).prepare()
     except CycleError:
