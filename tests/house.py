@@ -92,8 +92,12 @@ def _targets(node: ast.AST, known: dict[str, Path]) -> Iterator[str]:
             yield from {full if full in known else node.module} & known.keys()
     elif isinstance(node, ast.Import):
         yield from {alias.name for alias in node.names} & known.keys()
-    elif isinstance(node, ast.Constant) and _PLACE.fullmatch(str(node.value)):
-        yield from {str(node.value).partition(":")[0]} & known.keys()
+    elif (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and _PLACE.fullmatch(node.value)
+    ):
+        yield from {node.value.partition(":")[0]} & known.keys()
 
 
 def circles(graph: nx.DiGraph) -> list[list[str]]:

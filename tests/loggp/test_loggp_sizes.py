@@ -210,8 +210,11 @@ def test_joint_fit_finds_a_break_that_one_series_alone_does_not_show():
     assert abs(math.log2(size[joint[0] - 1] / 1024)) <= 1
 
 
-def test_intervals_hold_slope_and_break():
-    inside, trials = 0, 60
+@pytest.mark.parametrize(
+    ("trials", "least"), [(15, 13), pytest.param(60, 54, marks=pytest.mark.slow)]
+)
+def test_intervals_hold_slope_and_break(trials, least):
+    inside = 0
     for seed in range(trials):
         times = curve(PIECES["one"], SIZES)
         fit = fit_sizes([SizeSeries("t", SIZES, noisy(times, 1000 + seed))], seed=seed)
@@ -222,7 +225,7 @@ def test_intervals_hold_slope_and_break():
         assert value.interval[0] <= value.below < value.above <= value.interval[1]
     # medians of five repeats drawn anew spread more than the medians do, so the intervals
     # are too wide rather than too narrow; three misses of the nominal 95% are expected
-    assert inside >= 54
+    assert inside >= least
 
 
 @pytest.mark.parametrize(("jump", "is_detected"), [(1.05, False), (1.5, True)])

@@ -48,7 +48,8 @@ class BuildsReport(Paged):
     --------
     >>> import headway
     >>> from headway.models.inference.builds import compare_builds
-    >>> test = headway.read("load_tests/wrk")
+    >>> runs = [f"load_tests/wrk/connections-{clients}.txt" for clients in ("01", "04", "08")]
+    >>> test = headway.read(*runs)
     >>> "Is " in BuildsReport(compare_builds(test, test), test).to_html()
     True
     """
