@@ -107,7 +107,31 @@ def model_traces(
     InvalidParameter
         For shares that cannot be, and loads that are not there.
     """
-    read = read_loads(places, window, advance)
+    return model_read(read_loads(places, window, advance), name, sampled, metrics)
+
+
+def model_read(
+    read: Read,
+    name: str = "services",
+    sampled: float | Mapping[str, float] = 1.0,
+    metrics: str | None = None,
+) -> TracedModel:
+    """Make a model of spans that have been read.
+
+    Parameters
+    ----------
+    read
+        Loads of one reading.
+    name, sampled, metrics
+        As for `model_traces`.
+
+    Raises
+    ------
+    MeasurementError
+        For traces of which none begins in a service.
+    InvalidParameter
+        For shares that cannot be, and loads that are not there.
+    """
     shares = _shares(sampled, [spans.name for spans in read.loads])
     services = services_of(read.loads, shares, _metrics(metrics, read))
     text = to_text(services, name)

@@ -1,46 +1,47 @@
 """Random services, traced at three loads: what the model of their traces says of them.
 
 ``python -m tests.campaigns.trace_round_trips --count 30`` prints how often structure, calls, work
-and threads are found, and how far response times are off at 1.3 times the highest load;
-``--adverse`` spoils the traces: two clocks 3 ms off, a tenth of the traces, and a service without
-spans. ``--law`` compares waiting for threads with the law of rates, and is what
-`headway.models.tracing.rates.ROUGH` rests on. Services are played by
-`tests.oracles.traced_services`. docs/explanation/traces.md quotes all three, and
-`tests/models/tracing/test_traced_models.py` recomputes a part.
+and threads are found, and how far response times are off at 1.3 times the highest load, which
+layers of the true services are too; ``--adverse`` spoils the traces: two clocks 3 ms off, a tenth
+of the traces, and a service without spans. ``--threads`` lists each pool. ``--law`` compares
+waiting for threads with the law of rates, and is what `headway.models.tracing.rates.ROUGH` rests
+on. `tests.oracles.traced_services` plays the services, and their true response time is simulated
+by headway's event loop from the numbers they were drawn with. docs/explanation/traces.md quotes
+all three, and `tests/models/tracing/test_traced_models.py` recomputes a part.
 """
 
 import argparse
 import random
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp, inf, log
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import tomli_w
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
+from headway.models.files.reading import parse_model
+from headway.models.structure.model import Model
 from headway.models.tracing.flows import Always, Geometric, Times
 from headway.models.tracing.keys import Keyed, keyed
-from headway.models.tracing.loads import read_loads
 from headway.models.tracing.measured import Measured
+from headway.models.tracing.pools import Pool
 from headway.models.tracing.rates import Seen
 from headway.models.tracing.requests import requests_of
 from headway.models.tracing.services import Services
 from headway.models.tracing.threads import threads_of
-from headway.models.tracing.traced import model_traces
+from headway.models.tracing.traced import model_read
 from tests.oracles.traced_services import Played, Stage, capacity, drawn, play
+from tests.support.traced import PEER, document_of, read_of
 
 LOADS = 0.3, 0.45, 0.6
 BEYOND = 1.3
-LONGER, LONGEST = 8, 20_000
-"""Times as many requests as in a load tell the true response time; but no more than so many."""
 ENOUGH = 40  # requests of a load that wait, for their mean to be known to some 10%
 KEPT, OFF = 0.1, 0.003
 _LAWS = {"fixed": Always, "geometric": Geometric}
-_PEER = "somebody"
 
 
 @dataclass
@@ -50,8 +51,16 @@ class Trip:
     structure: list[bool]
     calls: list[float]
     work: list[float]
-    threads: list[float]
+    threads: list["Threads"]
     beyond: float
+    solver: float
+
+
+class Threads(NamedTuple):
+    """What was found of a pool, and how many threads it has."""
+
+    found: Pool
+    true: float
 
 
 def trip(seed: int, traces: int = 2000, adverse: bool = False) -> Trip:
@@ -61,13 +70,11 @@ def trip(seed: int, traces: int = 2000, adverse: bool = False) -> Trip:
     silent = _silent(played, seed) if adverse else ""
     skews = {f"s{k}": OFF * (-1) ** k for k in range(1, 3)} if adverse else {}
     kept = KEPT if adverse else 1.0
-    with tempfile.TemporaryDirectory() as folder:
-        for k, share in enumerate(LOADS):
-            load = play(
-                played, share * most, traces, 10 * seed + k, skews=skews, kept=kept, silent=[silent]
-            )
-            (Path(folder) / f"load{k}.jsonl").write_text("\n".join(load.lines))
-        traced = model_traces([folder], sampled=kept)
+    loads = [
+        play(played, share * most, traces, 10 * seed + k, skews=skews, kept=kept, silent=[silent])
+        for k, share in enumerate(LOADS)
+    ]
+    traced = model_read(read_of(loads), sampled=kept)
     services = traced.services
     by_name = {each.operation: each for each in services.entries.values()}
     structure, calls, work = [], [], []
@@ -84,29 +91,38 @@ def trip(seed: int, traces: int = 2000, adverse: bool = False) -> Trip:
             work.append((found.work - entry.work) / found.error)
             calls += list(_calls(services, found, stages))
     rate = BEYOND * LOADS[-1] * most
-    longer = min(LONGER * traces, LONGEST)
-    truth = play(played, rate, longer, 10 * seed + 9, warm=2000).response_time
+    true = parse_model(tomli_w.dumps(document_of(played, rate)), "played")
     try:
-        answer = float(traced.model.at(arrival_rate=rate).solve().response_time)
+        truth = float(true.solve(method="simulation").response_time)
     except HeadwayError:
-        answer = inf
-    pools = [
-        pool.threads / played.threads[silent if service == _PEER else service] - 1
-        for service, pool in services.pools.items()
-        if pool.seen
-    ]
-    return Trip(structure, calls, work, pools, answer / truth - 1)
+        truth = inf
+    return Trip(
+        structure,
+        calls,
+        work,
+        [
+            Threads(pool, played.threads[silent if service == PEER else service])
+            for service, pool in services.pools.items()
+        ],
+        *(_time(model, rate) / truth - 1 if truth < inf else 0.0 for model in (traced.model, true)),
+    )
+
+
+def _time(model: Model, rate: float) -> float:
+    """The response time of a model, by layers; infinite where it has none."""
+    try:
+        at_rate = model.at(arrival_rate=rate) if "arrival_rate" in model.parameters else model
+        return float(at_rate.solve().response_time)
+    except HeadwayError:
+        return inf
 
 
 def law_errors(seed: int, traces: int = 2000) -> list[list[float]]:
     """Logarithms of mean waiting over the law's, by load, of each service that was seen to wait."""
     played = drawn(seed)
     most = capacity(played)
-    with tempfile.TemporaryDirectory() as folder:
-        for k, share in enumerate(LOADS):
-            load = play(played, share * most, traces, 10 * seed + k)
-            (Path(folder) / f"load{k}.jsonl").write_text("\n".join(load.lines))
-        spans = read_loads([folder]).loads
+    loads = [play(played, share * most, traces, 10 * seed + k) for k, share in enumerate(LOADS)]
+    spans = read_of(loads).loads
     table = keyed([requests_of(each) for each in spans], [1.0] * len(LOADS))
     threads = threads_of(table)
     services = np.array([table.service_of(key) for key in table.keys])[table.key]
@@ -170,7 +186,7 @@ def _silent(played: Played, seed: int) -> str:
 
 def _seen(played: Played, silent: str, stage: Stage) -> Stage:
     """A stage as spans show it."""
-    callees = (_PEER if played.entries[c].service == silent else c for c in stage.callees)
+    callees = (PEER if played.entries[c].service == silent else c for c in stage.callees)
     return Stage(tuple(callees), stage.law, stage.mean)
 
 
@@ -213,6 +229,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100)
     parser.add_argument("--adverse", action="store_true")
     parser.add_argument("--law", action="store_true")
+    parser.add_argument("--threads", action="store_true")
     told = parser.parse_args()
     seeds = range(told.first, told.first + told.count)
     if told.law:
@@ -222,17 +239,30 @@ def main() -> None:
     for seed in seeds:
         trips.append(trip(seed, told.traces, told.adverse))
         found = all(trips[-1].structure)
-        print(f"# {seed}: {100 * trips[-1].beyond:+.1f}%, structure {found}", flush=True)
+        off = (
+            f"{100 * trips[-1].beyond:+.1f}%, by layers of the truth {100 * trips[-1].solver:+.1f}%"
+        )
+        print(f"# {seed}: {off}, structure {found}", flush=True)
+        if told.threads:
+            for pool, true in trips[-1].threads:
+                print(f"#   {pool.threads:g} ({pool.low} to {pool.high:g}), truth {true:g}")
     structure = np.array([x for t in trips for x in t.structure])
     calls = np.abs([x for t in trips for x in t.calls])
     work = np.abs([x for t in trips for x in t.work])
-    pools = np.abs([x for t in trips for x in t.threads])
-    beyond = np.abs([t.beyond for t in trips])
+    pools = [pool for t in trips for pool in t.threads]
+    seen = [pool for pool in pools if pool.found.seen]
+    near = np.array([abs(found.threads / true - 1) < 0.1 for found, true in seen])
+    inside = np.array([found.low <= true <= found.high for found, true in pools])
+    narrow = np.array([found.high - found.low <= 0.2 * found.threads for found, _ in seen])
+    beyond, solver = np.abs([(t.beyond, t.solver) for t in trips]).T
     print(f"entries with the right calls, each of the right kind  {_share(structure)}")
     print(f"mean numbers of calls, off by                         {_errors(calls)}")
     print(f"work within its 95% interval                          {_share(work < 1.96)}")
-    print(f"threads within 10% where requests waited              {_share(pools < 0.1)}")
+    print(f"threads within 10% where requests waited              {_share(near)}")
+    print(f"threads within what is stated, bounds included        {_share(inside)}")
+    print(f"threads that are stated to 10%, where seen            {_share(narrow)}")
     print(f"response times at 1.3 times the highest load, off by  {_errors(beyond)}")
+    print(f"the same by layers of the true services               {_errors(solver)}")
 
 
 def _share(right: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> str:

@@ -10,6 +10,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -100,7 +101,9 @@ class Played:
 
 
 @dataclass
-class _Span:
+class PlayedSpan:
+    """A span: its trace and itself, its parent, whose work it is, and when [s]."""
+
     trace: str
     key: str
     parent: str
@@ -120,7 +123,7 @@ class _Playing:
         self.events: list[tuple[float, int, Callable[[], None]]] = []
         self.free = dict(played.threads)
         self.lines: dict[str, deque[Callable[[], None]]] = {s: deque() for s in played.threads}
-        self.spans: list[_Span] = []
+        self.spans: list[PlayedSpan] = []
         self.times: list[tuple[float, float]] = []
 
     def at(self, time: float, what: Callable[[], None]) -> None:
@@ -133,7 +136,7 @@ class _Playing:
     def request(self, name: str, trace: str, parent: str, done: Callable[[], None]) -> None:
         """A request for an entry; `done` when it is answered."""
         entry = self.played.entries[name]
-        span = _Span(trace, self.identifier(16), parent, entry.service, name, SERVER, self.now)
+        span = PlayedSpan(trace, self.identifier(16), parent, entry.service, name, SERVER, self.now)
         self.spans.append(span)
 
         def begin() -> None:
@@ -164,7 +167,7 @@ class _Playing:
             step(lambda: self.go_on(steps, end))
 
     def work(
-        self, entry: PlayedEntry, span: _Span
+        self, entry: PlayedEntry, span: PlayedSpan
     ) -> Iterator[Callable[[Callable[[], None]], None]]:
         stages = [s for stage in entry.stages for s in [stage] * stage.times(self.draws)]
         means = 1 + sum(stage.mean for stage in entry.stages)
@@ -176,11 +179,11 @@ class _Playing:
     def sleep(self, mean: float) -> Callable[[Callable[[], None]], None]:
         return lambda go_on: self.at(self.now + self.draws.expovariate(1 / mean), go_on)
 
-    def calls(self, stage: Stage, span: _Span) -> Callable[[Callable[[], None]], None]:
+    def calls(self, stage: Stage, span: PlayedSpan) -> Callable[[Callable[[], None]], None]:
         def do(go_on: Callable[[], None]) -> None:
             left = len(stage.callees)
 
-            def answered(client: _Span) -> Callable[[], None]:
+            def answered(client: PlayedSpan) -> Callable[[], None]:
                 def arrive() -> None:
                     nonlocal left
                     client.end = self.now
@@ -191,7 +194,7 @@ class _Playing:
                 return lambda: self.at(self.now + self.network(), arrive)
 
             for callee in stage.callees:
-                client = _Span(
+                client = PlayedSpan(
                     span.trace,
                     self.identifier(16),
                     span.key,
@@ -241,11 +244,16 @@ class _Playing:
 
 @dataclass(frozen=True)
 class PlayedLoad:
-    """Traces of a load as OTLP, a line a trace, and what its requests took on average [s]."""
+    """The spans of each trace of a load, and what its requests took on average [s]."""
 
-    lines: tuple[str, ...]
+    traces: tuple[tuple[PlayedSpan, ...], ...]
     response_time: float
     rate: float
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """As OTLP, a line a trace."""
+        return tuple(json.dumps(_document(each)) for each in self.traces)
 
 
 def play(
@@ -274,7 +282,7 @@ def play(
     """
     playing = _Playing(played, seed)
     playing.play(rate, traces, warm)
-    spans: dict[str, list[_Span]] = {}
+    spans: dict[str, list[PlayedSpan]] = {}
     hidden = {(s.trace, s.key) for s in playing.spans if s.service in silent}
     begun: dict[tuple[str, str], str] = {}  # traces of spans, callers before those they call
     for span in playing.spans:
@@ -285,17 +293,15 @@ def play(
         if above in hidden:  # what it called begins a trace of its own
             trace, parent = f"{span.key}{span.key}", ""
         begun[span.trace, span.key] = trace
+        move = (skews or {}).get(span.service, 0.0)
+        times = span.start + move, span.end + move
         spans.setdefault(trace, []).append(
-            _Span(trace, span.key, parent, span.service, span.name, span.kind, span.start, span.end)
+            PlayedSpan(trace, span.key, parent, span.service, span.name, span.kind, *times)
         )
     chosen = random.Random(seed + 1)
-    lines = tuple(
-        json.dumps(_document(each, skews or {}))
-        for each in _whole(spans).values()
-        if chosen.random() < kept
-    )
-    times = [time for _, time in playing.times]
-    return PlayedLoad(lines, sum(times) / len(times), rate)
+    written = tuple(tuple(each) for each in spans.values() if chosen.random() < kept)
+    took = [time for _, time in playing.times]
+    return PlayedLoad(written, sum(took) / len(took), rate)
 
 
 def capacity(played: Played, seed: int = 0) -> float:
@@ -305,15 +311,10 @@ def capacity(played: Played, seed: int = 0) -> float:
     return 1500 / max(when + time for when, time in playing.times)
 
 
-def _whole(spans: Mapping[str, list[_Span]]) -> Mapping[str, list[_Span]]:
-    return {trace: each for trace, each in spans.items() if each}
-
-
-def _document(spans: Sequence[_Span], skews: Mapping[str, float]) -> dict[str, Any]:
+def _document(spans: Sequence[PlayedSpan]) -> dict[str, Any]:
     """One trace as an OTLP document."""
     by_service: dict[str, list[dict[str, Any]]] = {}
     for span in spans:
-        move = skews.get(span.service, 0.0)
         by_service.setdefault(span.service, []).append(
             {
                 "traceId": span.trace,
@@ -321,8 +322,8 @@ def _document(spans: Sequence[_Span], skews: Mapping[str, float]) -> dict[str, A
                 "parentSpanId": span.parent,
                 "name": span.name,
                 "kind": span.kind,
-                "startTimeUnixNano": str(_EPOCH + round((span.start + move) * _NANO)),
-                "endTimeUnixNano": str(_EPOCH + round((span.end + move) * _NANO)),
+                "startTimeUnixNano": str(_EPOCH + round(span.start * _NANO)),
+                "endTimeUnixNano": str(_EPOCH + round(span.end * _NANO)),
                 "attributes": [{"key": "peer.service", "value": {"stringValue": "somebody"}}]
                 if span.kind == CLIENT
                 else [],

@@ -342,6 +342,7 @@ def test_the_page_says_how_right_models_are() -> None:
     )
     one = trip(2005)
     assert all(one.structure)
+    assert all(pool.low <= true <= pool.high for pool, true in one.threads)
     assert max(map(abs, one.calls)) <= float(lines["mean numbers"]) / 100 + 1e-3
     assert abs(one.beyond) <= float(lines["response times"]) / 100 + 1e-2
 
