@@ -1,5 +1,6 @@
 """``headway check``: compare a solution with a simulation."""
 
+from headway.cli.crews import CrewContext, crew_options
 from headway.cli.main import INTERRUPTED, used
 from headway.cli.numbers import percentile_option
 from headway.cli.options import (
@@ -29,6 +30,7 @@ FORMS = (
 @closed_options
 @percentile_option("Also check percentiles of the response time: 95,99.")
 @simulation_options
+@crew_options
 @format_options
 @plot_option
 def command(
@@ -39,6 +41,7 @@ def command(
     think: str | None,
     percents: tuple[float, ...],
     wish: Wish,
+    hands: CrewContext,
     output_format: Format | None,
     plot: Drawing | None,
 ) -> int:
@@ -46,7 +49,8 @@ def command(
     from headway.models.simulating.check import check_model
 
     chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
-    with progress("simulating", 1) as advance:
-        answer = check_model(chosen, percents, wish.half_width, wish.seed, wish.at_most, advance)
+    wished = percents, wish.half_width, wish.seed, wish.at_most
+    with hands as crew, progress("simulating", 1) as advance:
+        answer = check_model(chosen, *wished, advance, crew)
     present(answer, output_format, plot)
     return INTERRUPTED if answer.simulation.effort.interrupted else 0

@@ -1,6 +1,7 @@
 """Analytic and simulated answers side by side, to check formulas."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ from headway.errors import GraphError
 from headway.models.language.frozen import Kept
 from headway.models.language.units import Unit
 from headway.models.language.verbs import who_does
+from headway.models.running.crews import Crew
 from headway.models.simulating.planning import AT_MOST
 from headway.models.simulating.simulation import Simulation
 from headway.models.solving.solutions.solution import Solution
@@ -129,6 +131,7 @@ def check_model(
     seed: int = 1,
     at_most: float = AT_MOST,
     progress: Callable[[str, float], None] | None = None,
+    executor: Executor | Crew | None = None,
 ) -> Check:
     """Solve a model and simulate it.
 
@@ -136,7 +139,7 @@ def check_model(
     ----------
     model
         With one operating point.
-    percentiles, half_width, seed, at_most, progress
+    percentiles, half_width, seed, at_most, progress, executor
         As for `headway.models.simulating.runs.simulate_model`.
 
     Raises
@@ -146,7 +149,7 @@ def check_model(
     """
     solution = model.solve().require_stable()
     solution, unknown = _with_percentiles(solution, percentiles)
-    options = half_width, seed, percentiles, at_most, progress
+    options = half_width, seed, percentiles, at_most, progress, executor
     simulation: Simulation = who_does(Model, "simulate")(model, *options)
     return Check(solution, simulation, tuple(_rows(solution, simulation)), unknown)
 

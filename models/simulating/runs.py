@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
+from math import ceil, inf
 from time import perf_counter
 
 import numpy as np
@@ -28,15 +28,18 @@ from headway.queueing.playing.estimates import Estimate, estimates, needed
 FIRST = 10
 """Replicas before estimating how many are needed."""
 
-MORE = 1.05
-"""Safety factor on the estimated number of replicas."""
-
-FEW, ENOUGH, MANY = 20, 32, 40
+FEW, ENOUGH, MANY = 20, 64, 100
 """Where more than the last are needed, windows are lengthened so that the second is enough.
 
 The first are made before judging anew: few replicas may be unlike by chance. Each replica has a
-warm-up, and what a short window says of a percentile is too small on average.
+warm-up, and what a short window says of a percentile is too small on average. How many are made
+beyond those needed, and how often the interval holds the mean: ``python -m
+tests.campaigns.replicas``.
 """
+
+STEP = 0.5
+"""Share of the replicas that still seem needed which are made before judging anew: few replicas
+may seem unlike, so all at once would be up to half too many. The same campaign measures it."""
 
 MOST_SEED = 2**64
 
@@ -223,7 +226,7 @@ class _Series:
         estimated = estimates(self.made)
         judged = [name for name in estimated if is_judged(name) and _has_jobs(name, estimated)]
         most = max(needed(estimated[name], half_width) for name in judged)
-        return len(self.made) if most <= len(self.made) else int(most * MORE) + 1
+        return max(most, len(self.made))
 
 
 def _has_jobs(name: str, estimated: Mapping[str, Estimate]) -> bool:
@@ -242,16 +245,18 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
         _check_time(FIRST, FASTEST * events / series.hands, at_most, half_width)
         guess = series.game.pace(series.planned, series.seed) * events / series.hands
         _check_time(FIRST, guess, at_most, half_width)
-        wanted, overrun = FIRST, 1.0
-        while wanted > len(series.made):
+        count, overrun = FIRST, 1.0
+        while count > len(series.made):
             began, made = perf_counter(), len(series.made)
-            series.extend(wanted)
-            each, wanted = (perf_counter() - began) / (wanted - made), series.wanted(half_width)
-            if wanted > len(series.made):
+            series.extend(count)
+            each, wanted = (perf_counter() - began) / (count - made), series.wanted(half_width)
+            if wanted > count:
                 _check_time(wanted, each, at_most, half_width, overrun)
             if wanted > MANY:
                 series.lengthen(wanted / ENOUGH)
-                wanted = FEW
+                count = FEW
+            else:
+                count += ceil(STEP * (wanted - count))
             overrun = _OVERRUN
     except KeyboardInterrupt:
         if not series.interrupt():

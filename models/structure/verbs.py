@@ -302,12 +302,13 @@ class ModelVerbs(ModelDisplay):
         half_width: float = 0.02,
         seed: int = 1,
         at_most: float = 60.0,
+        executor: "Executor | Crew | None" = None,
     ) -> "Check":
         """Compare the solution with a simulation.
 
         Parameters
         ----------
-        percentiles, half_width, seed, at_most
+        percentiles, half_width, seed, at_most, executor
             As for `simulate`.
 
         Raises
@@ -323,7 +324,8 @@ class ModelVerbs(ModelDisplay):
         >>> model.check(half_width=0.2).outside
         ()
         """
-        check: Check = perform(self, "check", percentiles, half_width, seed, at_most)
+        options = percentiles, half_width, seed, at_most, None, executor
+        check: Check = perform(self, "check", *options)
         return check
 
     def to_toml(self) -> str:

@@ -1,0 +1,63 @@
+"""How many replicas a simulation makes beyond those needed, and how often its interval is right.
+
+``python -m tests.campaigns.replicas`` runs the rule of `headway.models.simulating.runs` on replicas
+that are normal numbers, whose mean and spread are known: so many windows of the first length as are
+needed, with a warm-up of a tenth of the window. It prints for several constants of the rule the
+simulated time over that of the windows needed, on average and of nine in ten, and the share of 95%
+intervals that hold the mean.
+
+Constants of `headway.models.simulating.runs` rest on it.
+"""
+
+from contextlib import ExitStack
+from unittest.mock import patch
+
+import numpy as np
+
+from headway.models.simulating import runs
+from headway.models.simulating.game import Game
+from headway.models.simulating.planning import Schedule
+from headway.queueing.playing.estimates import estimates
+
+MEAN, WIDTH, WARM_UP = 100.0, 0.01, 0.1
+NEEDED = (30, 60, 150, 600)
+RULES = ((20, 32, 40, 1.0), (20, 64, 100, 1.0), (20, 32, 40, 0.5), (20, 64, 100, 0.5))
+
+
+def played(needed, seed):
+    """Time simulated over that needed, and whether the interval holds the mean."""
+    spread, taken = WIDTH * MEAN * needed**0.5 / 1.96, []
+
+    def replica(planned, _percentiles, seed, number):
+        taken.append(planned.warm_up + planned.window)
+        chance = np.random.default_rng((seed, number, len(taken)))
+        return {"response_time": chance.normal(MEAN, spread / planned.window**0.5)}
+
+    game = Game(replica, lambda *_: 0.0, Schedule(WARM_UP, 1.0, 1.0))
+    series = runs._Series(game, game.planned, seed, (), runs._Bar(None))
+    runs._until(series, WIDTH, 1e9)
+    return sum(taken) / needed, estimates(series.made)["response_time"].holds(MEAN)
+
+
+def measured(needed, count, first=0):
+    """Mean and ninth decile of the time, and the share of intervals that hold the mean."""
+    times, held = zip(*(played(needed, first + k) for k in range(count)), strict=True)
+    return float(np.mean(times)), float(np.quantile(times, 0.9)), float(np.mean(held))
+
+
+def main():
+    """Print a row for each rule and number of windows needed."""
+    print("| few, enough, many, step | windows needed | time, mean | nine of ten | held |")
+    print("|---|---|---|---|---|")
+    for rule in RULES:
+        with ExitStack() as patches:
+            for name, value in zip(("FEW", "ENOUGH", "MANY", "STEP"), rule, strict=True):
+                patches.enter_context(patch.object(runs, name, value))
+            for needed in NEEDED:
+                mean, most, held = measured(needed, 1000)
+                shown = ", ".join(map(str, rule))
+                print(f"| {shown} | {needed} | {mean:.2f} | {most:.2f} | {held:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
