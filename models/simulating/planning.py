@@ -3,10 +3,11 @@
 A replica's warm-up is five relaxation times of the slowest station and two journeys. A queue with
 utilisation rho and mean service time S at m servers has a relaxation time of about
 
-    tau = S (1 + scv) / (2 m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))),
+    tau = S (1 + scv) / 2 max(1 / (m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))), 1),
 
 where N jobs can be there (infinitely many in an open network); with one exponential server
-it is the relaxation time of M/M/1/N. In a closed network, rho is the ratio of the rates at
+it is the relaxation time of M/M/1/N, and with many servers, most of them free, S: each forgets as
+its own job ends. In a closed network, rho is the ratio of the rates at
 which a station serves and at which the others can feed it, the smaller over the larger.
 
 In a mixed network the slower of two counts: closed jobs at the speed that open ones leave them,
@@ -164,8 +165,8 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
         return time
     rest = serving.budget[1] if serving.budget else 0.0
     bursts = max(jobs.burst for jobs in plan.classes)
-    spread = time * (max(bursts, 1.0) + serving.scv) / (2 * serving.most)
-    return spread * _slowness(plan, station, known) + rest
+    spread = time * (max(bursts, 1.0) + serving.scv) / 2
+    return max(spread * _slowness(plan, station, known) / serving.most, spread) + rest
 
 
 def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
