@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -158,6 +159,13 @@ def test_csv_has_a_row_an_answer():
     assert (response["name"], response["unit"], response["inside"]) == ("response_time", "s", "yes")
     solved = catalogue_model("nfs-server").with_preset("raid").solve()
     assert float(response["analytic"]) == float(solved.response_time)
+
+
+def test_workers_give_the_same_answer():
+    model = catalogue_model("nfs-server").with_preset("raid")
+    with ThreadPoolExecutor(2) as several:
+        shared = model.check([95], half_width=0.05, executor=several)
+    assert shared.rows_checked == model.check([95], half_width=0.05).rows_checked
 
 
 def test_a_picture_is_drawn(tmp_path):
