@@ -155,6 +155,8 @@ class Parameter(Kept):
         >>> Parameter("delay", unit=unit("ms")).at("650us").value
         0.00065
         """
+        if value is self.value:
+            return self
         if isinstance(value, str):
             value = quantity(value, self.unit, self.name)
         elif isinstance(value, list | tuple):

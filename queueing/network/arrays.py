@@ -61,9 +61,10 @@ def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
     >>> rows([2.0, np.array([3.0, 4.0])], (2,)).tolist()
     [[2.0, 2.0], [3.0, 4.0]]
     """
-    if shape != ():
-        values = [np.broadcast_to(np.asarray(value, float), shape) for value in values]
-    return np.array(values, float).reshape(len(values), -1)
+    table = np.empty((len(values), *shape))
+    for row, value in enumerate(values):
+        table[row] = value
+    return table.reshape(len(values), -1)
 
 
 def check_population(population: object) -> None:
