@@ -6,10 +6,20 @@ those requests, which take b_l for each of its calls in load l, and its waiting 
 
     E(e - s)_l = w + b_l + W_l,
 
-which is told from w by rates (`rates`), with w as the first gap and b_l as the rest.
+which is told from w by rates (`rates`), with w as the first gap and b_l as the rest. Their number
+for each call, c, is the same in all loads, so it is counted in all of them together; a sampler
+chooses these requests apart from the calls that made them, so that with N requests and calls of
+J traces, of n_j each, of which a share p was kept, it has the relative error
+
+    s^2 = (1 - p) (1 / N + sum n_j^2 / (sum n_j)^2).
+
+With the mean times t_l of the requests of one entry, whose standard errors are e_l, b_l = c t_l
+has an error of c e_l of its own, and one of s b_l that it shares with the other loads.
 """
 
+from dataclasses import replace
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +31,8 @@ from headway.models.tracing.measured import Measured
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.rates import Seen, pool_by_rates
 from headway.models.tracing.spread import standard_error
+
+_LEAST = 1e-12  # of an error [s]
 
 
 def orphans_of(requests: Keyed) -> dict[Key, float]:
@@ -54,31 +66,75 @@ def peers_of(requests: Keyed) -> tuple[dict[Key, Measured], dict[str, Pool]]:
         key = requests.keys[number]
         calls = np.flatnonzero(requests.callee == number)
         name = requests.service_of(key)
-        behind = _behind(requests, calls) if len(numbers) == 1 else np.zeros(len(requests.loads))
+        behind = _behind(requests, calls) if len(numbers) == 1 else _nothing(requests)
         pools[name], entries[key] = _peer(requests, name, calls, behind)
     return entries, {name: pool for name, pool in pools.items() if pool.seen}
 
 
-def _behind(requests: Keyed, calls: IntArray) -> FloatArray:
-    """What a peer's requests take for each of its calls, in each load [s]."""
-    took, loads = (requests.end - requests.start)[requests.orphan], len(requests.loads)
-    sums = np.bincount(requests.load[requests.orphan], took, loads)
-    counts = np.bincount(requests.load[requests.caller[calls]], minlength=loads)
-    return np.asarray(sums / np.maximum(counts, 1))
+class _Behind(NamedTuple):
+    """What a peer's requests take for each of its calls, b_l, and its errors [s].
+
+    Parameters
+    ----------
+    took
+        In each load.
+    error
+        Of each load alone.
+    shared
+        Of all loads together, as a share of `took`.
+    """
+
+    took: FloatArray
+    error: FloatArray
+    shared: float
 
 
-def _peer(requests: Keyed, name: str, calls: IntArray, behind: FloatArray) -> tuple[Pool, Measured]:
+def _nothing(requests: Keyed) -> _Behind:
+    none = np.zeros(len(requests.loads))
+    return _Behind(none, none, 0.0)
+
+
+def _behind(requests: Keyed, calls: IntArray) -> _Behind:
+    """The requests of the only peer, entry by entry."""
+    took, error, shared = np.zeros((3, len(requests.loads)))
+    times, sampled = requests.end - requests.start, 1 - min(requests.shares)
+    _, each = np.unique(requests.trace[requests.caller[calls]], return_counts=True)
+    of_calls = float((each**2).sum()) / max(len(calls), 1) ** 2
+    for key in np.unique(requests.key[requests.orphan]).tolist():
+        mine = requests.orphan & (requests.key == key)
+        often = int(mine.sum()) / len(calls)
+        doubt = sqrt(sampled * (1 / int(mine.sum()) + of_calls))
+        for k in range(len(requests.loads)):
+            rows = mine & (requests.load == k)
+            if not rows.any():  # as long as in all loads
+                rows = mine
+            mean = often * float(times[rows].mean())
+            took[k] += mean
+            error[k] += (often * standard_error(times[rows], requests.trace[rows])) ** 2
+            shared[k] += (doubt * mean) ** 2
+    whole = float(took.sum())
+    return _Behind(
+        took, np.sqrt(error), sqrt(float(shared.sum() * len(took))) / whole if whole else 0.0
+    )
+
+
+def _peer(requests: Keyed, name: str, calls: IntArray, behind: _Behind) -> tuple[Pool, Measured]:
     """A peer's threads by rates, and its entry."""
     caller = requests.caller[calls]
     times, load = (requests.ended - requests.began)[calls], requests.load[caller]
     trace = requests.trace[caller]
+    usual = float(behind.took.mean())
     seen: dict[int, Seen] = {}
     for k in np.unique(load).tolist():
         mine, among = times[load == k], trace[load == k]
-        rest = min(float(behind[k]), float(mine.mean()))
+        rest = min(float(behind.took[k]), float(mine.mean()))
         window, share = requests.loads[k].window, requests.shares[k]
-        seen[k] = Seen.of(mine - rest, np.full(len(mine), rest), among, window, share)
+        one = Seen.of(mine - rest, np.full(len(mine), rest), among, window, share)
+        apart = behind.shared * (float(behind.took[k]) - usual)
+        error = sqrt(one.error**2 + float(behind.error[k]) ** 2 + apart**2)
+        seen[k] = replace(one, error=error)
     pool, work, doubt = pool_by_rates(list(seen.values()), 1)
-    mean, error = max(work, 0.0), sqrt(standard_error(times, trace) ** 2 + doubt**2)
+    own = sqrt(1 / sum(1 / max(one.error, _LEAST) ** 2 for one in seen.values()))
+    mean, error = max(work, 0.0), sqrt(own**2 + doubt**2 + (behind.shared * usual) ** 2)
     last = Doing((), mean, float(times.var() / times.mean() ** 2) if times.mean() else 1.0)
     return pool, Measured(name, name, "", len(times), last, mean, error, 0.0, 0.0, {}, peer=True)

@@ -1,11 +1,17 @@
 """Threads and work by mean times and rates, and how sure they are."""
 
+from dataclasses import replace
 from math import factorial, inf, sqrt
 
 import numpy as np
 import pytest
 
+from headway.models.tracing.keys import keyed
+from headway.models.tracing.peers import peers_of
 from headway.models.tracing.rates import ROUGH, Seen, pool_by_rates
+from headway.models.tracing.requests import requests_of
+from tests.oracles.traced_services import Played, PlayedEntry, Stage, play
+from tests.support.traced import read_of
 
 
 def wait(threads: int, rate: float, work: float) -> float:
@@ -61,3 +67,34 @@ def test_one_load_shows_no_threads_and_leaves_waiting_open() -> None:
     assert found.pool.threads == inf
     assert 0.005 < found.work < 0.01
     assert found.work + 1.96 * found.doubt > 0.01
+
+
+BEHIND = Played(
+    {"web": 90.0, "cart": 90.0, "rows": 90.0},
+    {
+        "page": PlayedEntry("web", 0.004, (Stage(("add",)), Stage(("row",)))),
+        "add": PlayedEntry("cart", 0.003, (Stage(("row",), mean=3.0),)),
+        "row": PlayedEntry("rows", 0.010),
+    },
+    {"page": 1.0},
+)
+"""Most of what cart takes is what it asks for."""
+
+
+def test_sampled_requests_of_a_silent_service_leave_its_work_as_open_as_they_do() -> None:
+    """Of 40 samples of a tenth each, 95% hold its work to three standard errors; no threads."""
+    plays = [play(BEHIND, rate, 1200, k, silent=["cart"]) for k, rate in enumerate((40.0, 80.0))]
+    work = BEHIND.entries["add"].work + 3 * BEHIND.network
+    held = 0
+    for seed in range(40):
+        draws = np.random.default_rng(seed)
+        kept = [
+            replace(each, traces=tuple(t for t in each.traces if draws.random() < 0.1))
+            for each in plays
+        ]
+        table = keyed([requests_of(spans) for spans in read_of(kept).loads], [0.1, 0.1])
+        peers, pools = peers_of(table)
+        [found] = peers.values()
+        assert not pools
+        held += abs(found.work - work) < 1.96 * found.error
+    assert held / 40 > 0.95 - 3 * sqrt(0.95 * 0.05 / 40)
