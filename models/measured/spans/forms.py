@@ -58,29 +58,52 @@ def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:
 # OTLP: opentelemetry-proto, trace.proto and JSON mapping
 
 _OTLP_KINDS = {
-    written: (kind, kind.asks) for kind in SpanKind for written in (+kind, f"SPAN_KIND_{kind.name}")
+    written: (kind, kind.asks)
+    for kind in SpanKind
+    for name in (f"SPAN_KIND_{kind.name}", kind.name)
+    for written in (+kind, str(+kind), name, name.lower(), name.title())
 }
-"""Kinds as they are written, and whether such a span asks somebody."""
+"""Kinds as exporters write them, and whether such a span asks somebody."""
 _INSIDE = SpanKind.INTERNAL, False
-_FAILED = (2, "STATUS_CODE_ERROR")
+_FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "Error")
 _SERVICE = frozenset(["service.name"])
 _THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$)")
 
 
+_WRAPPED = ("trace", "result")
+"""Under which answers of Tempo (API v2) and Jaeger (API v3) have their spans."""
+_BATCHES = ("resourceSpans", "batches")
+"""What lists of resources are called; the second by Tempo (API v1)."""
+
+
 def _otlp(document: Any, source: str) -> Iterator[Span]:
-    if not isinstance(document, dict) or not any(key.startswith("resource") for key in document):
-        msg = f"{source}: not all of it is OpenTelemetry's; keep each form in files of its own"
-        raise MeasurementError(msg)
-    for resource in entries_of(document, "resourceSpans", source):
+    for resource in _resources(document, source):
         about = at(resource, "resource", source=source)
         labels = _labels(entries_of(about, "attributes", source), _SERVICE)
+        service = labels.get("service.name", "")
         scopes = entries_of(resource, "scopeSpans", source) or entries_of(
             resource, "instrumentationLibrarySpans", source
         )
         for scope in scopes:
             _check_sampling(scope, source)
             for span in entries_of(scope, "spans", source):
-                yield _otlp_span(span, labels.get("service.name", ""), source)
+                yield _otlp_span(span, service, source)
+
+
+def _resources(document: Any, source: str) -> Iterator[Any]:
+    """Services with their spans, of an export, a list of them, or an answer."""
+    for each in document if isinstance(document, list) else [document]:
+        inner = each
+        for key in _WRAPPED:
+            if isinstance(inner, dict) and isinstance(inner.get(key), dict):
+                inner = inner[key]
+        if not isinstance(inner, dict) or not any(
+            key.startswith("resource") or key in _BATCHES for key in inner
+        ):
+            msg = f"{source}: not all of it is OpenTelemetry's; keep each form in files of its own"
+            raise MeasurementError(msg)
+        for key in _BATCHES:
+            yield from entries_of(inner, key, source)
 
 
 def _check_sampling(scope: Any, source: str) -> None:
@@ -98,17 +121,18 @@ def _check_sampling(scope: Any, source: str) -> None:
 
 def _labels(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str, str]:
     """Some attributes with a plain value, by name."""
+    try:
+        chosen = [each for each in attributes if each["key"] in wanted]
+    except (KeyError, TypeError):  # no object, without a name, or with one that is no text
+        chosen = [each for each in attributes if text_at(each, "key") in wanted]
     labels: dict[str, str] = {}
-    for each in attributes:
-        try:
-            if (key := each["key"]) not in wanted:
-                continue
-        except (KeyError, TypeError):  # no object, without a name, or with one that is no text
-            continue
-        value = each.get("value")
+    for each in chosen:
+        key, value = each["key"], each.get("value")
         if isinstance(value, dict):
             value = next(iter(value.values()), "")
-        if isinstance(value, str | int | bool):
+        if isinstance(value, str):
+            labels[key] = value
+        elif isinstance(value, int):
             labels[key] = str(value)
     return labels
 
@@ -246,7 +270,11 @@ def _zipkin_span(span: Any, source: str) -> Span:
     )
 
 
-OTLP = Form("OpenTelemetry", _marked("{", r'"resourceSpans"\s*:'), _otlp)
+OTLP = Form(
+    "OpenTelemetry",
+    _marked("{[", r'"resourceSpans"\s*:|"batches"\s*:[^"]*"(?:resource|scopeSpans|instr)'),
+    _otlp,
+)
 JAEGER = Form("Jaeger", _marked("{[", r'"traceID"\s*:', r'"spanID"|"spans"'), _jaeger)
 ZIPKIN = Form("Zipkin", _marked("[", r'"traceId"\s*:', r'"id"\s*:', r'"timestamp"\s*:'), _zipkin)
 FORMS = (OTLP, JAEGER, ZIPKIN)
@@ -289,6 +317,9 @@ def surely_no_traces(content: bytes) -> bool:
     return text[:1] not in ("{", "[") or _SIGNALS.match(text) is not None
 
 
+_NOT_BLANK = re.compile(r"\s*")
+
+
 def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
     """One JSON document, or one on each line as collectors write them.
 
@@ -315,7 +346,23 @@ def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
         first = first or number
         whole.append(line)
     if whole:
-        yield _parsed("".join(whole), first, source)
+        yield from _one_after_the_other("".join(whole), first, source)
+
+
+def _one_after_the_other(text: str, first: int, source: str) -> Iterator[Any]:
+    """Documents of several lines each; a single one in most files."""
+    decoder, begin = json.JSONDecoder(), 0
+    while begin < len(text):
+        begin = _NOT_BLANK.match(text, begin).end()
+        if begin == len(text):
+            return
+        try:
+            document, begin = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError) as error:
+            line = first + getattr(error, "lineno", 1) - 1
+            msg = f"{source}:{line}: this JSON is invalid or truncated"
+            raise MeasurementError(msg) from None
+        yield document
 
 
 def _parsed(text: str, number: int, source: str) -> Any:

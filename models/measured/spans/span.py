@@ -68,7 +68,7 @@ class Span(NamedTuple):
 
 
 def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
-    """A time as a whole number [ns].
+    """A time as a whole number [ns]; of numbers with a point, the nearest.
 
     Parameters
     ----------
@@ -87,8 +87,12 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
     value = span.get(key) if isinstance(span, dict) else None
     if isinstance(value, str) and len(value) <= _MOST_DIGITS and value.isdecimal():
         value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value * unit < _LATEST:
-        return value * unit
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value * unit < _LATEST
+    ):
+        return round(value * unit)
     msg = f"{source}: a span has no {key} as a whole number of a clock's time"
     raise MeasurementError(msg)
 

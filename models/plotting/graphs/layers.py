@@ -87,10 +87,19 @@ def layered_figure(model: Model, scale: Scale | None = None) -> Figure:
     ready = len(values) == len(model.parameters) and not any(map(np.ndim, values.values()))
     numbers: Mapping[str, Any] = model.solve().values if ready else values
     layers = model.graph.layers.numbered(numbers)
-    drawing = _Drawing(layers, model.graph.layers.lone, numbers, scale or units_of(model))
+    frameless = model.graph.layers.lone | set(_own_delays(layers))
+    drawing = _Drawing(layers, frameless, numbers, scale or units_of(model))
     calls = list(_calls(layers, numbers))
     tasks, frames = _placed(drawing, calls)
     return _drawn(tasks, frames, calls, literal(model.title))
+
+
+def _own_delays(layers: Layers) -> Iterator[str]:
+    """Processors without limit of one task: a frame would say nothing that limits."""
+    for name, processor in layers.processors.items():
+        tasks = [task for task in layers.tasks.values() if task.processor == name]
+        if len(tasks) == 1 and float(processor.servers) == inf:
+            yield name
 
 
 def traced_model_figure(traced: TracedModel) -> Figure:
@@ -128,7 +137,7 @@ class _Drawing:
     """What is drawn, with its numbers and their units."""
 
     layers: Layers
-    lone: frozenset[str]
+    frameless: frozenset[str]
     numbers: Mapping[str, Any]
     scale: Scale
 
@@ -226,7 +235,7 @@ def _row(
             for task, (words, taken, box) in group.tasks.items():
                 place = Rectangle(left + box.x, top + box.y, box.width, box.height)
                 tasks[task] = _Box(words, taken, place)
-            if name not in drawing.lone:
+            if name not in drawing.frameless:
                 middle = left + group.width / 2, top - group.height / 2
                 frames[name] = _Box(
                     group.words, group.busy, Rectangle(*middle, group.width, group.height)
@@ -249,7 +258,7 @@ class _Group:
 
 def _group(drawing: _Drawing, name: str, within: Sequence[str], depth: Mapping[str, int]) -> _Group:
     """Tasks of a processor, those of one layer beside each other where there is room."""
-    framed = name not in drawing.lone
+    framed = name not in drawing.frameless
     words, busy = drawing.processor(name)
     head, pad = (size_of(words)[1] + _PAD, _PAD) if framed else (0.0, 0.0)
     sizes = {task: _size(drawing.task(task)[0]) for task in within}
@@ -389,7 +398,11 @@ def _draw_box(axes: Axes, box: _Box, *, is_frame: bool) -> None:
             )
         )  # fmt: skip
     at = _head(box) if is_frame else place
-    axes.text(at.x, at.y, box.words, ha="center", va="center_baseline", fontsize=LETTER, zorder=5)
+    paper = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": _THIN, "linewidth": 0}
+    axes.text(
+        at.x, at.y, box.words, ha="center", va="center_baseline", fontsize=LETTER, zorder=5,
+        bbox=paper if is_frame else None,
+    )  # fmt: skip
 
 
 def _tint(share: float | None) -> Any:

@@ -3,7 +3,8 @@
 import gzip
 import json
 import re
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -121,10 +122,10 @@ def test_a_tenth_of_the_traces_gives_rates_and_threads(tmp_path: Path) -> None:
 
 
 def test_clocks_are_corrected(tmp_path: Path) -> None:
-    """Corrected to the time on the way, 0.15 ms each; work does not change."""
-    answer = traced(tmp_path, (0.3, 0.6), skews={"stock": 0.003})
+    """An hour, corrected to the time on the way, 0.15 ms each; work does not change."""
+    answer = traced(tmp_path, (0.3, 0.6), skews={"stock": 3600.003})
     [off] = [finding for finding in answer.findings if finding.kind == "clock_off"]
-    assert off.value == pytest.approx(-0.003, abs=2e-4)
+    assert off.value == pytest.approx(-3600.003, abs=2e-4)
     look = by_operation(answer)["look"]
     assert abs(look.work - 0.006) < 4.5 * look.error
 
@@ -252,6 +253,59 @@ def test_jaeger_and_zipkin_give_the_same_model(tmp_path: Path) -> None:
         works.append([found[entry].work for entry in SHOP.entries])
     np.testing.assert_allclose(works[1], works[0], atol=2e-6)
     np.testing.assert_allclose(works[2], works[0], atol=2e-6)
+
+
+def in_base64(identifier: str) -> str:
+    return b64encode(bytes.fromhex(identifier or "0" * 16)).decode()
+
+
+KINDS = {2: "SPAN_KIND_SERVER", 3: "SPAN_KIND_CLIENT"}
+AS_WRITTEN: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "kinds by their names": lambda s: {**s, "kind": KINDS[s["kind"]]},
+    "kinds in small letters": lambda s: {**s, "kind": KINDS[s["kind"]][10:].lower()},
+    "times as numbers": lambda s: {
+        k: int(v) if k.endswith("UnixNano") else v for k, v in s.items()
+    },
+    "times with a point": lambda s: {
+        k: float(v) if k.endswith("UnixNano") else v for k, v in s.items()
+    },
+    "identifiers in base 64": lambda s: {
+        k: in_base64(v) if k.endswith("Id") else v for k, v in s.items()
+    },
+    "no attributes": lambda s: {k: v for k, v in s.items() if k != "attributes"},
+}
+IN_FILES: dict[str, Callable[[list[dict[str, Any]]], str]] = {
+    "a list": json.dumps,
+    "on several lines": lambda docs: "\n".join(json.dumps(doc, indent=1) for doc in docs),
+    "answers of Tempo": lambda docs: "\n".join(
+        json.dumps({"batches": doc["resourceSpans"]}) for doc in docs
+    ),
+    "answers of Jaeger": lambda docs: "\n".join(json.dumps({"result": doc}) for doc in docs),
+    "with empty exports": lambda docs: "\n".join(
+        json.dumps(each) for doc in docs for each in ({"resourceSpans": []}, doc)
+    ),
+}
+
+
+def test_what_other_exporters_write_gives_the_same_model(tmp_path: Path) -> None:
+    """To a thousandth: times with a point are 256 ns apart."""
+    documents = [json.loads(line) for line in play(SHOP, 50.0, 150, 3).lines]
+
+    def work(text: str) -> list[float]:
+        (tmp_path / "one.json").write_text(text)
+        found = by_operation(model_traces([str(tmp_path / "one.json")]))
+        return [found[entry].work for entry in SHOP.entries]
+
+    usual = work("\n".join(map(json.dumps, documents)))
+    for name, written in IN_FILES.items():
+        assert work(written(documents)) == usual, name
+    for name, changed in AS_WRITTEN.items():
+        others = json.loads(json.dumps(documents))
+        for document in others:
+            for resource in document["resourceSpans"]:
+                scope = resource["scopeSpans"][0]
+                scope["spans"] = [changed(span) for span in scope["spans"]]
+        np.testing.assert_allclose(work(IN_FILES["a list"](others)), usual, rtol=1e-3, err_msg=name)
 
 
 SPAN = {
