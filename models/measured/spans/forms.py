@@ -317,7 +317,7 @@ def surely_no_traces(content: bytes) -> bool:
     return text[:1] not in ("{", "[") or _SIGNALS.match(text) is not None
 
 
-_NOT_BLANK = re.compile(r"\s*")
+_NOT_BLANK = re.compile(r"\S")
 
 
 def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
@@ -352,12 +352,9 @@ def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
 def _one_after_the_other(text: str, first: int, source: str) -> Iterator[Any]:
     """Documents of several lines each; a single one in most files."""
     decoder, begin = json.JSONDecoder(), 0
-    while begin < len(text):
-        begin = _NOT_BLANK.match(text, begin).end()
-        if begin == len(text):
-            return
+    while found := _NOT_BLANK.search(text, begin):
         try:
-            document, begin = decoder.raw_decode(text, begin)
+            document, begin = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError) as error:
             line = first + getattr(error, "lineno", 1) - 1
             msg = f"{source}:{line}: this JSON is invalid or truncated"

@@ -148,3 +148,16 @@ def test_too_many_tasks_are_refused():
     with pytest.raises(GraphError, match="has 201 tasks with 200 calls between them") as refused:
         layered_figure(parse_model(text).at())
     assert "\n" not in str(refused.value)
+
+
+def test_a_processor_without_limit_has_no_frame_about_its_only_task():
+    """So no arrow to the task crosses words that say only that nothing limits it."""
+    own, shared = (
+        MIXED.replace('processor = "db"', f'processor = "{name}"', 1)
+        + '[processors.disk]\nservers = "unlimited"\n'
+        for name in ("disk", "db")
+    )
+    frames = [words(layered_figure(parse_model(each))) for each in (own, shared)]
+    assert not [word for each in frames for word in each if "a delay" in word]
+    both = own.replace('processor = "db"', 'processor = "disk"')
+    assert "disk: a delay" in words(layered_figure(parse_model(both)))
