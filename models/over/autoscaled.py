@@ -13,9 +13,11 @@ from headway.models.over.capacity import service_with
 from headway.models.over.timeline import Scaling
 from headway.queueing.methods.choice import choose
 from headway.queueing.transient.autoscaler import Autoscaler
+from headway.queueing.transient.drain import Drain
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.scaled import Course, Target, by_autoscaler
+from headway.queueing.transient.scaled_drain import drain_by_autoscaler
 from headway.queueing.transient.service import Service
 
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def autoscaled(
     law: Autoscaler,
     method: str,
     target: Target | None,
-) -> tuple[TimedMeans, Course, Scaling]:
+) -> tuple[TimedMeans, Course, Scaling, Drain | None]:
     """Follow a network under its autoscaler.
 
     Parameters
@@ -82,7 +84,8 @@ def autoscaled(
 
     Returns
     -------
-    Means of each part, and what the autoscaler does: in each, and on the whole.
+    Means of each part, what the autoscaler does in each and on the whole, and how long a backlog
+    lasts.
 
     Raises
     ------
@@ -104,7 +107,8 @@ def autoscaled(
     if target is not None:
         target = replace(target, time=target.time - network.delay - network.beyond)
     means, course = by_autoscaler(network, law, count, serving, needed, target)
-    return means, course, _scaling(network, law, course, serving)
+    drained = drain_by_autoscaler(network, law, count, serving)
+    return means, course, _scaling(network, law, course, serving), drained
 
 
 class _Serving:

@@ -192,7 +192,19 @@ def _plans(model: "Model", edges: FloatArray) -> tuple[list[Blueprint], NDArray[
             f"most {MOST_CAPACITIES:,}, as floor(t / 3600) does"
         )
         raise InvalidParameter(msg)
-    return [_plan(model, {TIME: float(middles[k])}) for k in first], kind.astype(np.int64)
+    return [_plan_at(model, edges, int(k)) for k in first], kind.astype(np.int64)
+
+
+def _plan_at(model: "Model", edges: FloatArray, part: int) -> Blueprint:
+    """The capacity of a part of the time."""
+    try:
+        return _plan(model, {TIME: float(edges[part] + edges[part + 1]) / 2})
+    except InvalidParameter as error:
+        msg = (
+            f"{model.name}: from t = {digits(edges[part])} s on {error}; let its formula of t last "
+            f"as long as the load, to {digits(edges[-1])} s"
+        )
+        raise InvalidParameter(msg) from None
 
 
 def day_plan(model: "Model") -> Blueprint:

@@ -110,9 +110,10 @@ def over_model(
     course, scaling = None, None
     if law is None:
         means, used = _solved(network, method)
+        drained = _drained(network, begin)
     else:
         late = None if wanted is None else Target(wanted, fine)
-        means, course, scaling = autoscaled(model, network, law, method, late)
+        means, course, scaling, drained = autoscaled(model, network, law, method, late)
         used = ("forward", AUTOSCALED_ERROR)
     if wanted is not None and not means.met:
         msg = f"method {used[0]} knows no share over a target here; leave --target out"
@@ -130,7 +131,7 @@ def over_model(
         _approximate(network, *used, changes=scaling is not None),
         wanted,
         begin,
-        _drained(network, begin) if scaling is None else None,
+        drained,
         None if wanted is None else _time_over(minutes, wanted, course),
         scaling,
         scaling.cost if scaling is not None and scaling.law.price else None,

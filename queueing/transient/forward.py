@@ -209,7 +209,7 @@ class Columns:
         )
         low, high = (first + kept[0], first + kept[-1] + 1) if len(kept) else (first, first + 1)
         room = max(2 * _MARGIN, (high - low) // 10, int(np.sqrt(high))) * (wider + 1)
-        last = int(min(high + room, places + 1))
+        last = int(max(min(high + room, places + 1), floor + 1))
         if last > MOST_STATES:
             msg = (
                 f"the queue grows beyond {MOST_STATES:,} jobs; use --method simulation, or less "

@@ -136,20 +136,20 @@ def by_autoscaler(
     target
         What mean response times are compared with, if anything.
     """
-    courses = _Courses(network, law, count, service, needed, target)
+    courses = Courses(network, law, count, service, needed, target)
     means = gathered(network, courses.parts())
     return means, courses.course()
 
 
 @dataclass(frozen=True, eq=False)
-class _Together:
+class Together:
     """Courses whose replicas serve alike, a column of the numbers of jobs for each."""
 
     pods: tuple[Replicas, ...]
     columns: Columns
 
 
-class _Courses:
+class Courses:
     """All courses that replicas may take, with the probabilities of numbers of jobs of each."""
 
     def __init__(
@@ -169,7 +169,7 @@ class _Courses:
         cells = np.zeros((len(begin.chances), self.moments, 1))
         cells[:, 0, 0] = begin.chances / begin.chances.sum()
         pods = self.rule.begin(count, float(network.edges[0]))
-        self.groups = [_Together((pods,), Columns(begin.first, cells))]
+        self.groups = [Together((pods,), Columns(begin.first, cells))]
         self.followers: dict[Service, Follower] = {}
         self.rows: list[tuple[float, float, float, float]] = []
         self.looks: list[tuple[float, float]] = []
@@ -210,19 +210,24 @@ class _Courses:
             for place, group in enumerate(self.groups):
                 full, warming = self.rule.ready(group.pods[0], start)
                 service = self.serving(full, warming)
-                follower = self.followers.setdefault(service, Follower(error=ERROR))
+                follower = self.followers.setdefault(service, self.follower(service))
                 piece, now = Piece(stop - start, rate, service), group.columns
                 seen = self.seen(service, full + warming, rate)
                 for _, during, after in follower.through(piece, now, seen):
                     chances = np.asarray(during.cells[:, 0].sum(axis=1))
                     spent.setdefault(service, []).append(Numbers(during.first, chances))
                     now = after
-                self.groups[place] = _Together(group.pods, now)
+                self.groups[place] = Together(group.pods, now)
                 servers += service.crowd * float(now.chances.sum()) * (stop - start)
         counts = np.array([each.number for each in pods], float)
         low, high = _percentiles(counts, weights, (0.05, 0.95))
         self.rows.append((float(counts @ weights), servers / (end - at), low, high))
         return [(total(each), service) for service, each in spent.items()]
+
+    def follower(self, service: Service) -> Follower:
+        """What follows courses whose replicas serve so."""
+        del service
+        return Follower(error=ERROR)
 
     def serving(self, full: int, warming: int) -> Service:
         """Those that warm up make all slower in common."""
@@ -262,9 +267,9 @@ class _Courses:
             cells[:, 3:] = 0.0
         self.late.append(over)
 
-    def together(self, time: float) -> list[_Together]:
+    def together(self, time: float) -> list[Together]:
         """Courses by how their replicas serve from a time on."""
-        found: dict[tuple[int, int], list[tuple[_Together, int]]] = {}
+        found: dict[tuple[int, int], list[tuple[Together, int]]] = {}
         for group in self.groups:
             for place, pods in enumerate(group.pods):
                 found.setdefault(self.rule.ready(pods, time), []).append((group, place))
@@ -363,17 +368,17 @@ def _apart(times: Sequence[float], near: float) -> list[float]:
     return [at for k, at in enumerate(times) if k == 0 or at - times[k - 1] > near]
 
 
-def _one(group: _Together, place: int) -> tuple[Replicas, Columns]:
+def _one(group: Together, place: int) -> tuple[Replicas, Columns]:
     cells = group.columns.cells[:, :, place : place + 1]
     return group.pods[place], Columns(group.columns.first, cells)
 
 
-def _joined(each: list[tuple[Replicas, Columns]]) -> _Together:
+def _joined(each: list[tuple[Replicas, Columns]]) -> Together:
     """Side by side."""
     first = min(columns.first for _, columns in each)
     last = max(columns.last for _, columns in each)
     cells = [columns.within(first, last).cells for _, columns in each]
-    return _Together(tuple(pods for pods, _ in each), Columns(first, np.concatenate(cells, axis=2)))
+    return Together(tuple(pods for pods, _ in each), Columns(first, np.concatenate(cells, axis=2)))
 
 
 def _added(parts: list[Columns]) -> Columns:
@@ -389,7 +394,7 @@ def _regrouped(
     found: dict[Replicas, list[Columns]],
     most: int,
     kind: Callable[[Replicas], tuple[int, int]],
-) -> list[_Together]:
+) -> list[Together]:
     """The likeliest courses after a look; each of the others joins the one most like it."""
     weights = {pods: sum(p.chances.sum() for p in parts) for pods, parts in found.items()}
     whole = sum(weights.values())

@@ -92,7 +92,7 @@ def played(seed):
     time, rates, law = random_day(seed)
     looks = np.repeat(rates, int(MINUTE / STEP))
     count = replicas_of(time, rates, law)
-    usage, replicas, came, sums = simulated(looks, STEP, law, time, count, RUNS, seed)
+    usage, replicas, came, sums, _ = simulated(looks, STEP, law, time, count, RUNS, seed)
     above = (usage[:-1] > law["target"] * (1 + law["tolerance"])).sum(axis=0) * STEP / MINUTE
     halves = [x.reshape(2 * MINUTES, -1, RUNS).sum(axis=1) for x in (sums, came)]
     slow = (halves[0] > LATE * time * halves[1]).sum(axis=0) / 2

@@ -53,6 +53,13 @@ def clients(text, model=POOL):
             (),
             "the period of rates must be finite, and longer than the last of their times",
         ),
+        (
+            POOL.replace("n = 2", 't = "0 s"').replace('"n"', '"where(t < 60, 3, 0)"'),
+            DAY,
+            (),
+            "from t = 60 s on cpu: servers is 0; it must be a whole number of 1 or more; let its "
+            "formula of t last as long as the load, to 120 s",
+        ),
         (SCALED + "minimum = 9\n", DAY, (), "minimum is 9, above the maximum of 4; swap them"),
         (SCALED + 'asks_for = "seen * pods"\n', DAY, (), "'pods' is no parameter; there are"),
         (SCALED + 'asks_for = "0 / 0 * seen"\n', DAY, (), "asks_for is no number where"),

@@ -40,7 +40,7 @@ class Pods:
         self.ready_from += [number + law["delay"]] * (desired - now)
 
 
-def simulated(rates, step, law, time, count, runs, seed):
+def simulated(rates, step, law, time, count, runs, seed, start=None):
     """Play days.
 
     Parameters
@@ -55,15 +55,18 @@ def simulated(rates, step, law, time, count, runs, seed):
         Mean service time [s].
     count, runs, seed
         Replicas at first, days, and the seed.
+    start
+        Jobs at first; left out, those of infinitely many servers at the first rate.
 
     Returns
     -------
-    By interval and day: utilisation seen at its end, replicas, arrivals, and sums of the response
-    times that they expect.
+    By interval and day: utilisation seen at its end, replicas, arrivals, sums of the response
+    times that they expect, and for how long somebody waited in it who has ever since the start [s].
     """
     draw = np.random.default_rng(seed)
     pods = [Pods(count, law) for _ in range(runs)]
-    jobs = draw.poisson(rates[0] * time, runs)
+    jobs = draw.poisson(rates[0] * time, runs) if start is None else np.full(runs, start)
+    behind = np.ones(runs, bool)
     found = []
     for place, rate in enumerate(rates):
         if place:
@@ -74,8 +77,10 @@ def simulated(rates, step, law, time, count, runs, seed):
         ticks = draw.poisson(clock * step)
         chances = draw.random((ticks, runs))
         comes, goes = rate / clock, 1 / time / clock
-        busy, came, waits = np.zeros(runs), np.zeros(runs), np.zeros(runs)
+        busy, came, waits, backlog = np.zeros((4, runs))
         for chance in chances:
+            behind &= jobs > servers
+            backlog += behind
             serving = np.minimum(jobs, servers)
             busy += serving
             arrival = chance < comes
@@ -83,5 +88,7 @@ def simulated(rates, step, law, time, count, runs, seed):
             waits += arrival * (1 + np.maximum(jobs - servers + 1, 0) / servers)
             jobs = jobs + arrival - (~arrival & (chance < comes + goes * serving))
         whole = [len(day.ready_from) for day in pods]
-        found.append((busy / servers / max(ticks, 1), np.array(whole), came, time * waits))
+        backlog *= step / max(ticks, 1)
+        usage = busy / servers / max(ticks, 1)
+        found.append((usage, np.array(whole), came, time * waits, backlog))
     return [np.array(each) for each in zip(*found, strict=True)]

@@ -43,9 +43,33 @@ def test_days_are_as_simulated_ones(target, delay, window):
     found = over_model(model, Day(edges, tuple(rates.tolist())), every=900, percentiles=())
     law = {"target": target, "tolerance": 0.1, "minimum": 1, "maximum": 20}
     law |= {"delay": delay, "window": window}
-    _, replicas, came, times = simulated(rates, 15.0, law, 0.4, 3, 40, 1)
+    _, replicas, came, times, _ = simulated(rates, 15.0, law, 0.4, 3, 40, 1)
     assert found["replicas"][0] == pytest.approx(replicas.mean(), rel=0.05)
     assert found.day.response_time[0] == pytest.approx(times.sum() / came.sum(), rel=0.15)
+
+
+def test_a_backlog_is_gone_as_in_simulated_days():
+    """150 jobs behind at 3 replicas, more of which are ready after 30 s: within 4% of 200 days."""
+    law = {"target": 0.6, "tolerance": 0.1, "minimum": 1, "maximum": 20, "delay": 2, "window": 20}
+    *_, waits = simulated(np.full(12, 5.0), 15.0, law, 0.4, 3, 200, 1, start=150)
+    gone = waits.sum(axis=0)
+    model = scaled(target=0.6, pool=SLOW, start_delay=30.0)
+    found = over_model(model, Day((0.0, 180.0), (5.0,)), start="backlog=150", percentiles=())
+    assert found.drained.mean == pytest.approx(gone.mean(), rel=0.04)
+    for percent in (10, 50, 90):
+        assert found.drained.percentile(percent) == pytest.approx(
+            np.percentile(gone, percent), rel=0.04
+        )
+    assert "150 requests behind, at this rate and capacity: empty after" in str(found)
+
+
+def test_a_backlog_is_gone_as_without_an_autoscaler_that_may_change_nothing():
+    day = Day((0.0, 600.0, 1800.0), (15.0, 15.0))
+    kept = over_model(scaled(servers=2, maximum=2, target=0.6), day, start="backlog=200").drained
+    law = over_model(POOL.at(servers=2), day, start="backlog=200").drained
+    assert kept.mean == pytest.approx(law.mean, rel=1e-4)
+    for percent in (2.5, 50, 97.5):
+        assert kept.percentile(percent) == pytest.approx(law.percentile(percent), rel=5e-3)
 
 
 def test_a_metric_that_chance_leaves_alone_has_a_known_course():

@@ -1,0 +1,110 @@
+"""How long a backlog lasts under an autoscaler: its courses, until nobody waits in each.
+
+As in `headway.queueing.transient.drain`, a course is left for good where its jobs are no more than
+its replicas that are ready. What is left of all courses is the probability that somebody still
+waits; the looks on the way part it as they do in `headway.queueing.transient.scaled`.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.queueing.transient.autoscaler import Autoscaler
+from headway.queueing.transient.drain import REST, Drain
+from headway.queueing.transient.forward import Follower
+from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.scaled import ERROR, Courses, Together
+from headway.queueing.transient.service import Service
+
+FALL = 0.03
+"""Most that the probability falls in one time of the law; curves through them are then within
+0.1% of it. Chosen."""
+
+_SHORT = 1e-6
+"""Share of an interval that is no longer halved: replicas that become ready end a wait at once."""
+
+
+def drain_by_autoscaler(
+    network: TimedNetwork, law: Autoscaler, count: int, service: Callable[[int], Service]
+) -> Drain | None:
+    """Follow a backlog until nobody waits, or to the end of the day.
+
+    Parameters
+    ----------
+    network, law, count, service
+        As `headway.queueing.transient.scaled.by_autoscaler` takes them.
+
+    Returns
+    -------
+    None where nobody waits at the start.
+    """
+    if network.start is None or network.start <= service(count).crowd:
+        return None
+    return _Waiting(network, law, count, service).law_of_time()
+
+
+class _Waiting(Courses):
+    """Courses in which somebody waits since the start; together they have probability `alive`."""
+
+    def __init__(
+        self,
+        network: TimedNetwork,
+        law: Autoscaler,
+        count: int,
+        service: Callable[[int], Service],
+    ) -> None:
+        super().__init__(network, law, count, service, np.zeros(len(network.rates)), None)
+        self.alive, self.spent = 1.0, 0.0
+        self.times, self.left = [0.0], [1.0]
+
+    def follower(self, service: Service) -> Follower:
+        """What leaves a course where nobody waits any more."""
+        return Follower(int(service.crowd) + 1, ERROR)
+
+    def law_of_time(self) -> Drain:
+        """The law of the time until nobody waits."""
+        edges, interval = self.network.edges, self.law.interval
+        due = float(edges[0]) + interval
+        for at, end, rate in zip(edges[:-1], edges[1:], self.network.rates, strict=True):
+            if at >= due - 1e-9 * interval:
+                self.only_waiting()
+                self.look(float(at), risen=False)
+                due += interval
+            self.advance(float(at), float(end), float(rate))
+            if self.left[-1] < REST:
+                break
+        return Drain(np.array(self.times), np.minimum.accumulate(np.array(self.left)), self.spent)
+
+    def advance(self, at: float, end: float, rate: float) -> None:
+        """Follow all courses, in halves where much of them ends."""
+        before = self.groups
+        spent = self.through(at, end, rate)
+        left = self.alive * sum(float(_sums(group).sum()) for group in self.groups)
+        if self.left[-1] - left > FALL and end - at > _SHORT * self.law.interval:
+            self.groups, middle = before, (at + end) / 2
+            self.advance(at, middle, rate)
+            self.advance(middle, end, rate)
+            return
+        self.times.append(end - float(self.network.edges[0]))
+        self.left.append(left)
+        self.spent += self.alive * sum(float(time.chances.sum()) for time, _ in spent)
+
+    def only_waiting(self) -> None:
+        """Leave out courses that have ended, and follow the others as if they were all."""
+        whole = sum(float(_sums(group).sum()) for group in self.groups)
+        self.alive *= whole
+        self.groups = [
+            Together(
+                tuple(group.pods[k] for k in kept),
+                replace(group.columns, cells=group.columns.cells[:, :, kept] / whole),
+            )
+            for group in self.groups
+            if len(kept := np.flatnonzero(_sums(group) > REST * whole))
+        ]
+
+
+def _sums(group: Together) -> FloatArray:
+    """Probability of each course."""
+    return np.asarray(group.columns.cells[:, 0].sum(axis=0))
