@@ -5,6 +5,7 @@ a server of such times); Tijms, *Stochastic Models*, 1994, appendix B (steady ti
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import ceil, sqrt
 
 import numpy as np
@@ -43,7 +44,7 @@ class Phases:
         """How fast the time ends in each phase [1/s]."""
         return np.asarray(np.maximum(-self.moves.sum(axis=1), 0.0))
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """Its mean [s]."""
         return float(np.linalg.solve(-self.moves.T, self.start).sum())

@@ -82,10 +82,13 @@ def _flow_factors(weights: FloatArray) -> FloatArray:
 
 
 class _StationStates:
-    """States with the tagged job at one station: for each place, n = b, b + 1, ... `most`."""
+    """States with the tagged job at one station: for each place, n = b, b + 1, ... `most`.
 
-    def __init__(self, stop: TaggedStation, most: int, start: int) -> None:
-        self.stop, self.most = stop, most
+    `elsewhere` is G_k: probabilities of 0, 1, 2... jobs at all queues but one of this station.
+    """
+
+    def __init__(self, stop: TaggedStation, most: int, start: int, elsewhere: FloatArray) -> None:
+        self.stop, self.most, self.elsewhere = stop, most, elsewhere
         self.jobs_counted, self.counts_all = stop.jobs_counted(most), stop.counts_all(most)
         counts = most + 1 - self.jobs_counted
         ends = start + np.cumsum(counts)
@@ -98,6 +101,16 @@ class _StationStates:
         self.number = self.here - self.first[self.place]
         self.rest = self.number - self.jobs_counted[self.place]
         self.share = 0.0 if isinstance(stop, TaggedDelay) else 1 / stop.lanes
+
+    @cached_property
+    def weights_behind(self) -> FloatArray:
+        """b_i: weights of i = 0, 1, 2... jobs behind a tagged job that waits."""
+        return self.stop.weights_behind(self.most + 1)
+
+    @cached_property
+    def elsewhere_or_behind(self) -> FloatArray:
+        """Weights b * G_k of both together."""
+        return _convolved(self.elsewhere, self.weights_behind)
 
     def in_all_numbers(self, change: Change) -> tuple[Numbers, Numbers, Numbers, FloatArray]:
         """Repeat each change of place for all n: states before, places after, n, rates [1/s]."""
@@ -116,8 +129,10 @@ class LoopChain:
         self.loop, self.most = loop.with_coarse_phases(), most
         self.whole = _numbers_at_queues(loop.stops, most + 1)
         self.parts: list[_StationStates] = []
-        for stop in self.loop.stops:
-            self.parts.append(_StationStates(stop, most, self.parts[-1].end if self.parts else 0))
+        for k, stop in enumerate(self.loop.stops):
+            start = self.parts[-1].end if self.parts else 0
+            elsewhere = _numbers_at_queues(self.loop.stops, most + 1, (k,))
+            self.parts.append(_StationStates(stop, most, start, elsewhere))
         self.size = self.parts[-1].end
 
     @property
@@ -216,12 +231,11 @@ class LoopChain:
         columns, rows, chances = [], [], []
         for k, part in enumerate(self.parts):
             here = part.stop.numbers(self.most + 1)
-            rest = _numbers_at_queues(self.loop.stops, self.most + 1, (k,))
             for number, place, chance in part.stop.arrivals(self.most):
                 n = np.arange(number, self.most + 1)
                 columns.append(k * (self.most + 1) + n)
                 rows.append(part.first[place] + n)
-                chances.append(chance * here[number] * rest[: len(n)] / self.whole[n])
+                chances.append(chance * here[number] * part.elsewhere[: len(n)] / self.whole[n])
         places = np.concatenate(rows), np.concatenate(columns)
         shape = self.size, len(self.parts) * (self.most + 1)
         return csr_array(coo_array((np.concatenate(chances), places), shape))
@@ -259,20 +273,8 @@ class LoopChain:
         part = self.parts[k]
         if part.share == 0:
             return _flow_factors(self.whole)[part.rest]
-        apart, behind = (
-            _flow_factors(self._numbers_elsewhere(k)),
-            _flow_factors(self._numbers_elsewhere_or_behind(k)),
-        )
+        apart, behind = map(_flow_factors, (part.elsewhere, part.elsewhere_or_behind))
         return np.where(part.counts_all[part.place], apart[part.rest], behind[part.rest])
-
-    def _numbers_elsewhere(self, k: int) -> FloatArray:
-        """G_k: probabilities of 0, 1, 2... jobs at all queues but one of station k."""
-        return _numbers_at_queues(self.loop.stops, self.most + 1, (k,))
-
-    def _numbers_elsewhere_or_behind(self, k: int) -> FloatArray:
-        return _convolved(
-            self._numbers_elsewhere(k), self.parts[k].stop.weights_behind(self.most + 1)
-        )
 
     def _at_the_queue(self, k: int) -> Iterator[_Edges]:
         """Yield changes of phase at station k, and ends of services of counted jobs."""
@@ -313,9 +315,9 @@ class LoopChain:
             return
         states, places, numbers, speed = part.in_all_numbers(change)
         numbers = numbers - gone
-        apart, behind = self._numbers_elsewhere(k), part.stop.weights_behind(self.most + 1)
+        apart, behind = part.elsewhere, part.weights_behind
         rest = numbers - part.jobs_counted[places]
-        whole = self._numbers_elsewhere_or_behind(k)[rest]
+        whole = part.elsewhere_or_behind[rest]
         for more in range(int(rest.max()) + 1):
             some = rest >= more
             after = part.first[places[some] + more] + numbers[some]
