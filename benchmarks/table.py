@@ -1,6 +1,8 @@
 """Every task of `benchmarks.tasks` beside a plain loop in C, or what else it is measured by.
 
-Run with ``make benchmark-table``, or ``ONLY=closed`` for those whose names contain it. Both are
+``make benchmark-table`` measures all anew into ``benchmarks/table.csv``; ``python -m
+benchmarks.table --only closed`` measures those whose names contain it, and stores nothing; ``python
+-m benchmarks.table --stored`` prints what is stored, as docs/accuracy/calls.md has it. Both are
 measured in turns within one run, by processor time. Ratios say how much a call costs beyond
 the arithmetic itself: of the smallest tasks it is the call, which checks what it is given. Where
 there is no loop of the same, another is named: a linear system of LAPACK for routes, the start of
@@ -8,20 +10,26 @@ a bare interpreter for commands, 10^5 values of Erlang's C.
 """
 
 import argparse
+import csv
 import ctypes
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.tasks import TASKS, Call, least_time
+from benchmarks.where import places
 
 ROUNDS = 3
+LONG = 1.0  # s: longer calls are measured in one turn
 SIMULATED = "simulated to 10%, 10 stations in a row, 80% busy"
+CHECKED = "simulated to 1% of p99, 10 stations in a row, 80% busy"
+STORED = Path(__file__).with_name("table.csv")
 SOURCE = Path(__file__).with_name("kernels.c")
 
 Yardstick = tuple[str, Callable[[], Call]]
@@ -101,9 +109,9 @@ def _linear(size: int) -> Call:
     return lambda: np.linalg.solve(matrix, np.eye(size)[0])
 
 
-def _tandem() -> Call:
-    """As many jobs as the simulation plays, by Lindley's recursion."""
-    effort = TASKS[SIMULATED]()().effort  # type: ignore[attr-defined]
+def _tandem(simulated: str) -> Call:
+    """As many jobs as a simulation plays, by Lindley's recursion."""
+    effort = TASKS[simulated]()().effort  # type: ignore[attr-defined]
     jobs = round(10.0 * (effort.warm_up + effort.window) * effort.replicas)
     return loop("tandem", jobs, 10, 0.1, 0.08, np.empty(10))
 
@@ -147,7 +155,8 @@ YARDSTICKS: dict[str, Yardstick] = {
     "size over 10^5 configurations, p99": ("10^5 Erlang C in C", _configurations),
     "five percentiles of a server with feedback": ("10^5 Erlang C in C", _configurations),
     "two free parameters of one station, fitted": ("10^5 Erlang C in C", _configurations),
-    SIMULATED: ("Lindley in C", _tandem),
+    SIMULATED: ("Lindley in C", partial(_tandem, SIMULATED)),
+    CHECKED: ("Lindley in C", partial(_tandem, CHECKED)),
     "cold start: solve nfs-server": (NUMPY, partial(_interpreter, "numpy")),
     "cold start: --help": (NUMPY, partial(_interpreter, "numpy")),
     "cold start: show --formula": ("import sympy", partial(_interpreter, "sympy")),
@@ -155,25 +164,96 @@ YARDSTICKS: dict[str, Yardstick] = {
 """What each task is measured by: the same in C, or the nearest to it."""
 
 
-def measured(name: str) -> str:
+@dataclass(frozen=True)
+class Row:
+    """Least processor times of a task and of what it is measured by [s]; where the task's goes."""
+
+    task: str
+    seconds: float
+    measure: str
+    measure_seconds: float
+    places: str
+
+    @property
+    def ratio(self) -> float:
+        """Times as long as what it is measured by."""
+        return self.seconds / self.measure_seconds
+
+
+def measured(name: str) -> Row:
     """A row: both least times of rounds taken in turns."""
     words, make = YARDSTICKS[name]
     ours, theirs = TASKS[name](), make()
     ours(), theirs()
-    turns = [(least_time(ours, 2), least_time(theirs, 2)) for _ in range(ROUNDS)]
-    a, b = (min(each) for each in zip(*turns, strict=True))
-    return f"{name:54} {a * 1e3:10.3f} {b * 1e3:10.3f} {a / b:8.2f}  {words}"
+    first = least_time(ours, 1)
+    rounds = ROUNDS if first < LONG else 0
+    turns = [(least_time(ours, 2), least_time(theirs, 2)) for _ in range(rounds)]
+    a, b = (min(each) for each in zip((first, least_time(theirs, 2)), *turns, strict=True))
+    return Row(name, a, words, b, places(ours))
+
+
+def stored() -> list[Row]:
+    """What the file holds."""
+    with STORED.open(encoding="utf-8", newline="") as file:
+        return [
+            Row(
+                r["task"],
+                float(r["seconds"]),
+                r["measure"],
+                float(r["measure_seconds"]),
+                r["places"],
+            )
+            for r in csv.DictReader(file)
+        ]
+
+
+def store(rows: list[Row]) -> None:
+    """Write the file anew."""
+    with STORED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            times = {
+                "seconds": f"{row.seconds:.3g}",
+                "measure_seconds": f"{row.measure_seconds:.3g}",
+            }
+            writer.writerow(asdict(row) | times)
+
+
+def page() -> Iterator[str]:
+    """Rows of the table of docs/accuracy/calls.md."""
+    yield "| task | processor time [ms] | ratio | to | where it goes |"
+    yield "|---|---|---|---|---|"
+    for row in stored():
+        yield (
+            f"| {row.task} | {1e3 * row.seconds:,.2f} | {row.ratio:,.1f} | {row.measure} | "
+            f"{row.places} |"
+        )
+
+
+def _measure(only: str) -> Iterator[Row]:
+    """Print the table, row by row."""
+    print(f"{'processor time of a call [ms]':58} {'headway':>10} {'measure':>10} {'ratio':>8}")
+    for name in TASKS:
+        if only in name:
+            row = measured(name)
+            times = f"{row.seconds * 1e3:10.3f} {row.measure_seconds * 1e3:10.3f} {row.ratio:8.2f}"
+            print(f"{name:58} {times}  {row.measure}; {row.places}", flush=True)
+            yield row
 
 
 def main() -> None:
-    """Print the table, row by row."""
+    """Measure or print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="tasks whose names contain this")
+    parser.add_argument("--stored", action="store_true", help="print what is stored")
     chosen = parser.parse_args()
-    print(f"{'processor time of a call [ms]':54} {'headway':>10} {'measure':>10} {'ratio':>8}")
-    for name in TASKS:
-        if chosen.only in name:
-            print(measured(name), flush=True)
+    if chosen.stored:
+        print("\n".join(page()))
+        return
+    rows = list(_measure(chosen.only))
+    if not chosen.only:
+        store(rows)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from headway.errors import Saturated
 from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.playing.run import Run
+from headway.models.simulating.playing.score import Score
 from headway.models.simulating.scoring import score_of
 from headway.models.structure.outputs import percentile_name
 from headway.models.structure.parts.keys import of_class
@@ -21,20 +22,25 @@ Replica = dict[str, float]
 
 
 def replica(
-    plan: Blueprint, planned: Schedule, percentiles: tuple[float, ...], seed: int, number: int
+    plan: Blueprint,
+    score: Score,
+    planned: Schedule,
+    percentiles: tuple[float, ...],
+    seed: int,
+    number: int,
 ) -> Replica:
     """Simulate once.
 
     Parameters
     ----------
-    plan, planned
-        The plan, and the length of the replica.
+    plan, score, planned
+        The plan, its score, and the length of the replica.
     percentiles
         Requested percentiles of the response time.
     seed, number
         Seed of all replicas, and the number of this one.
     """
-    run = Run(score_of(plan), seed, number, kept=bool(percentiles))
+    run = Run(score, seed, number, kept=bool(percentiles))
     run.play(planned.warm_up)
     run.begin()
     run.play(planned.horizon)
@@ -103,9 +109,9 @@ def _lines(plan: Blueprint, run: Run) -> dict[str, int]:
     return there | {region.name: int(gate["waiting"]) for region, gate in gates}
 
 
-def seconds_an_event(plan: Blueprint, planned: Schedule, seed: int) -> float:
+def seconds_an_event(score: Score, planned: Schedule, seed: int) -> float:
     """Time to simulate an event on this machine, measured by a short run [s]."""
-    run = Run(score_of(plan), seed, 0, kept=False)
+    run = Run(score, seed, 0, kept=False)
     began = perf_counter()
     run.play(min(1.0, PILOT / planned.events) * planned.horizon)
     return (perf_counter() - began) / max(run.events, 1)

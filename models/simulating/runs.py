@@ -19,6 +19,7 @@ from headway.models.simulating.layered import layered_game
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
 from headway.models.simulating.replica import Replica, measured_loads, replica, seconds_an_event
+from headway.models.simulating.scoring import score_of
 from headway.models.simulating.simulation import Simulation, SimulationEffort, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
@@ -119,7 +120,9 @@ def _game(model: Model, percentiles: tuple[float, ...]) -> Game:
         return layered_game(model)
     plan = _plan(model)
     planned = schedule(plan, percentiles, _loads(model, plan))
-    return Game(partial(replica, plan), partial(seconds_an_event, plan), planned, plan.notes)
+    score = score_of(plan)
+    play, pace = partial(replica, plan, score), partial(seconds_an_event, score)
+    return Game(play, pace, planned, plan.notes)
 
 
 def _plan(model: Model) -> Blueprint:

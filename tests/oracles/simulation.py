@@ -5,6 +5,7 @@ import numpy as np
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.planning import Schedule, schedule
 from headway.models.simulating.replica import replica
+from headway.models.simulating.scoring import score_of
 from headway.queueing.playing.estimates import estimates, together
 
 REPLICAS = 30
@@ -16,7 +17,7 @@ def simulate(model, horizon, seed):
     """Simulate a model for so long in all; values of each replica by name."""
     plan, each = blueprint(model), horizon / REPLICAS
     planned = Schedule(WARM_UP * each, (1 - WARM_UP) * each, schedule(plan).events)
-    made = [replica(plan, planned, (), seed, number) for number in range(REPLICAS)]
+    made = [replica(plan, score_of(plan), planned, (), seed, number) for number in range(REPLICAS)]
     return {name: np.array([one[name] for one in made]) for name in made[0]}
 
 

@@ -47,7 +47,10 @@ def interval(plan, part="response_time", jobs=JOBS):
     (own,) = plan.classes
     window = jobs / own.arrival_rate
     window = plan.cycle * np.ceil(window / plan.cycle) if plan.cycle else window
-    made = [replica(plan, Schedule(window / 5, window, 1.0), (), 7, r) for r in range(REPLICAS)]
+    made = [
+        replica(plan, score_of(plan), Schedule(window / 5, window, 1.0), (), 7, r)
+        for r in range(REPLICAS)
+    ]
     found = np.array([one[part] for one in made])
     half = stats.t.ppf(SURE, REPLICAS - 1) * found.std(ddof=1) / np.sqrt(REPLICAS)
     return found.mean(), half
