@@ -37,10 +37,9 @@ _OF_ENTRIES = {"a": "open-arrival-rate", "p": "priority"}
 _OF_TASKS = {
     "z": "think-time", "m": "multiplicity", "r": "replication", "t": "initially",
 }  # fmt: skip
-_FANS = {"I": ("fan-in", "source"), "O": ("fan-out", "dest")}
+_FANS = {"i": ("fan-in", "source"), "o": ("fan-out", "dest")}
 _JOINTS = {"&": "-AND", "+": "-OR"}
 _REFUSED = {"P": "semaphores", "V": "semaphores", **dict.fromkeys("RWUQ", "read-write locks")}
-_REFUSED |= dict.fromkeys("io", "numbers of replicas by entry")
 _ARE = "; they are"
 
 Found = TypeVar("Found")
@@ -250,8 +249,8 @@ class _Reading:
     def task_lines(self) -> None:
         """``t NAME order ENTRIES -1 [q LENGTH] PROCESSOR [PRIORITY] [z THINK] [m COPIES] ...``."""
         for letter in self.lines():
-            if letter in _FANS:
-                self.fan(letter)
+            if letter.lower() in _FANS:
+                self.fan(letter.lower(), "task", self.tasks)
             elif letter == "t":
                 self.task()
             else:
@@ -272,15 +271,12 @@ class _Reading:
             element.set("priority", self.next())
         self.flags(element, _OF_TASKS)
 
-    def fan(self, letter: str) -> None:
-        """Requests between replicas: I FROM TO NUMBER, or O."""
-        source, target = self.next(), self.next()
-        tag, other, name = (*_FANS[letter], source if letter == "I" else target)
-        of = target if letter == "I" else source
-        if of not in self.tasks:
-            msg = f"there is no task {quoted(of)}{nearest(of, self.tasks)}"
-            raise self.wrong(msg)
-        SubElement(self.tasks[of], tag, {other: name, "value": self.number()})
+    def fan(self, letter: str, kind: str, tasks: Mapping[str, Element]) -> None:
+        """Requests between replicas: I FROM TO NUMBER, or O, by task; i or o by entry."""
+        ends = self.known(kind, tasks), self.known(kind, tasks)
+        of, other = ends[::-1] if letter == "i" else ends
+        tag, key = _FANS[letter]
+        SubElement(of, tag, {key: other.get("name", ""), "value": self.number()})
 
     def entry_lines(self) -> None:
         """Lines on entries, each of a letter and the name of an entry."""
@@ -288,6 +284,14 @@ class _Reading:
             if letter in _REFUSED:
                 msg = f"{_REFUSED[letter]} ({letter}) are not supported"
                 raise self.wrong(msg)
+            if letter in _FANS:
+                owners = {
+                    entry.get("name", ""): task
+                    for task in self.tasks.values()
+                    for entry in task.findall("entry")
+                }
+                self.fan(letter, "entry", owners)
+                continue
             if letter not in (*_STEP, *_CALL, *_OF_ENTRIES, "f", "F", "A", "H", "M"):
                 msg = f"{quoted(letter)} begins no line on entries"
                 raise self.wrong(msg)

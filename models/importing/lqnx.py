@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
 from headway.kinds import number_of
+from headway.models.importing.fans import fans_of
 from headway.models.importing.foreign.naming import plain_names
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
@@ -131,6 +132,8 @@ class _Reading:
                     entries[each] = entry
         if not tasks:
             raise self.wrong("lqn-model", "it has no task")
+        fans = fans_of(self, root, Layers(processors, tasks, entries).numbered(self.values))
+        tasks = {name: replace(task, fan_out=fans[name]) for name, task in tasks.items()}
         return Layers(processors, tasks, entries)
 
     def check_replies(self, root: Element) -> None:
@@ -180,19 +183,21 @@ class _Reading:
 
     def processor(self, name: str, element: Element) -> Processor:
         place = f"processor {name}"
-        self.refuse(element, place, {"replication": "1"})
         if element.find("group") is not None:
             raise self.wrong(place, "<group> is not supported")
         discipline = self.known(AT_PROCESSORS, element, "fcfs", place)
         servers = self.number(element, "multiplicity", place, 1.0)
         endless = element.get("scheduling") == "inf" or servers == inf
-        speed = of_number(self.number(element, "speed-factor", place, 1.0))
+        speed, copies = (
+            of_number(self.number(element, key, place, 1.0))
+            for key in ("speed-factor", "replication")
+        )
         if endless:
-            return Processor(of_number(inf), Discipline.SHARING, speed)
+            return Processor(of_number(inf), Discipline.SHARING, speed, copies)
         named = of_number(servers)
         if servers > 1:
             named = formula(self.parameter(f"{self.plain[name]}_servers", servers))
-        return Processor(named, discipline, speed)
+        return Processor(named, discipline, speed, copies)
 
     def refuse(self, element: Element, place: str, usual: Mapping[str, str]) -> None:
         """Refuse attributes with other values than the usual ones."""
@@ -202,9 +207,9 @@ class _Reading:
 
     def task(self, name: str, processor: str, element: Element) -> Task:
         place = f"task {name}"
-        self.refuse(element, place, {"replication": "1", "queue-length": "0", "initially": ""})
+        self.refuse(element, place, {"queue-length": "0", "initially": ""})
         for part in element:
-            if part.tag in ("fan-in", "fan-out") or part.tag.startswith("rw"):
+            if part.tag.startswith("rw"):
                 raise self.wrong(place, f"<{part.tag}> is not supported")
         discipline = self.known(AT_TASKS, element, "fcfs", place)
         clients = element.get("scheduling") == "ref"
@@ -221,7 +226,8 @@ class _Reading:
         if think:
             thinks = formula(self.parameter(f"{plain}_think_time", think, seconds=True))
         rank = self.number(element, "priority", place, self.usual_rank)
-        return Task(processor, members, thinks, clients, discipline, int(rank))
+        copies = of_number(self.number(element, "replication", place, 1.0))
+        return Task(processor, members, thinks, clients, discipline, int(rank), copies)
 
     def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
         graph = element.find("task-activities")

@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import ModelFileError
 from headway.kinds import Amount
+from headway.models.importing.fans import with_fans, write_fans
 from headway.models.importing.lqnx import AT_PROCESSORS, AT_TASKS
 from headway.models.structure.layered import system_of
 from headway.models.structure.model import Model
@@ -60,7 +61,7 @@ def to_lqnx(model: Model) -> str:
         raise _refused(model.name, "it has stations; LQNX files have tasks")
     if any(np.size(value) != 1 for value in model.inputs.values()):
         raise _refused(model.name, "it has several operating points; give one")
-    system, _ = system_of(model)
+    system = with_fans(system_of(model)[0])
     root = Element("lqn-model", {"name": model.name, _SCHEMA: "lqn.xsd"})
     if model.doc:
         root.set("description", model.doc)
@@ -102,7 +103,8 @@ def _word(
 
 
 def _processor(system: LayeredSystem, name: str, one: Processor) -> dict[str, str]:
-    speed = _given({"speed_factor": 1.0}, speed_factor=one.speed)
+    usual = {"speed_factor": 1.0, "replication": 1.0}
+    speed = _given(usual, speed_factor=one.speed, replication=one.replicas)
     if one.servers == inf:
         return {"scheduling": "inf", **speed}
     word = _word(system, AT_PROCESSORS, name, one.discipline)
@@ -116,7 +118,9 @@ def _write_task(processor: Element, system: LayeredSystem, name: str, task: Task
     if task.threads != inf:
         attributes |= _given({"multiplicity": 1.0}, multiplicity=task.threads)
     attributes |= _given({}, think_time=task.think_time, priority=task.priority)
+    attributes |= _given({"replication": 1.0}, replication=task.replicas)
     element = SubElement(processor, "task", {"name": name, **attributes})
+    write_fans(element, system, name)
     every = system.entries.values()
     waited = {other for e in every for other in (*dict(e.calls()), *e.forwards)}
     drawing = _Drawing(OwnNames(set()))

@@ -12,6 +12,7 @@ from headway.models.simulating.replica import PILOT, Replica
 from headway.models.solving.layered.layered_values import layered_system, numbers_of
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percentile_name
+from headway.queueing.layers.copies import per_copy, written_out
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.playing import LayeredRun, Window
 from headway.queueing.layers.score import score_of
@@ -72,7 +73,8 @@ def layered_replica(
 
 
 def _run(system: LayeredSystem, seed: int, number: int) -> LayeredRun:
-    return LayeredRun(system, score_of(system), seed, number)
+    copies = written_out(system)
+    return LayeredRun(copies, score_of(copies), seed, number)
 
 
 def _pace(system: LayeredSystem, _planned: Schedule, seed: int) -> float:
@@ -92,11 +94,12 @@ def _results(
     columns = zip(rate, waiting / begun, first / answered, second / ended, strict=True)
     entries = {
         name: EntryMeans(*map(float, each))
-        for name, each in zip(system.entries, columns, strict=True)
+        for name, each in zip(written_out(system).entries, columns, strict=True)
     }
+    means = per_copy(LayeredMeans(written_out(system), entries), system)
     layers = model.graph.layers
     assert layers is not None  # noqa: S101 - there is a system
-    found = numbers_of(LayeredMeans(system, entries), layers)
+    found = numbers_of(means, layers)
     values = model.graph.plan.run({**model.inputs, **found}, model.graph.outputs)
     results = {name: float(np.ravel(values[name])[0]) for name in (*found, *model.graph.outputs)}
     times = reduce(Times.and_those, window.times)

@@ -55,11 +55,15 @@ def check_numbers(
     for name, one in processors.items():
         check_positive(f"speed of {name}", one.speed)
         _check_limit(f"servers of {name}", one.servers)
+        _check_copies(f"replicas of {name}", one.replicas)
     for name, task in tasks.items():
         check_not_negative(f"think_time of {name}", task.think_time)
         if task.clients:
             check_count(f"population of {name}", task.threads)
         _check_limit(f"{'population' if task.clients else 'threads'} of {name}", task.threads)
+        _check_copies(f"replicas of {name}", task.replicas)
+        for other, fan in task.fan_out.items():
+            _check_copies(f"fan_out of {name} to {other}", fan)
     for name, entry in entries.items():
         check_not_negative(f"arrival_rate of {name}", entry.arrival_rate)
         for step, times in steps_of(entry.flow):
@@ -81,6 +85,48 @@ def _check_limit(name: str, number: Amount) -> None:
     values = np.asarray(number, float)
     check_positive(name, np.where(np.isinf(values), 1.0, values))
     check_count(name, np.where(np.isinf(values), 1.0, values))
+
+
+def _check_copies(name: str, number: Amount) -> None:
+    check_positive(name, number)
+    check_count(name, number)
+
+
+def check_copies(processors: Mapping[str, Processor], tasks: Mapping[str, Task]) -> None:
+    """Refuse copies that are not treated alike: by their processors, or by those who call them."""
+    for name, task in tasks.items():
+        places = processors[task.processor].replicas
+        if np.any(np.mod(task.replicas, places)):
+            msg = (
+                f"task {name}: its {_numeral(task.replicas)} replicas cannot be dealt equally to "
+                f"{_numeral(places)} replicas of processor {task.processor}; give a multiple"
+            )
+            raise GraphError(msg)
+        for other, fan in task.fan_out.items():
+            if other not in tasks:
+                msg = f"task {name}: its fan_out is to {other!r}, which is no task"
+                raise GraphError(msg + nearest(other, tasks))
+            _check_fan(name, task, other, tasks[other], fan)
+
+
+def _check_fan(name: str, task: Task, other: str, target: Task, fan: Amount) -> None:
+    copies = target.replicas
+    if np.any(np.greater(fan, copies)):
+        msg = (
+            f"task {name} calls {_numeral(fan)} replicas of {other}, which has {_numeral(copies)}; "
+            "reduce its fan_out"
+        )
+        raise GraphError(msg)
+    if np.any(np.mod(np.multiply(task.replicas, fan), copies)):
+        msg = (
+            f"task {name}: {_numeral(task.replicas)} replicas that call {_numeral(fan)} each do "
+            f"not use the {_numeral(copies)} replicas of {other} equally; change its fan_out"
+        )
+        raise GraphError(msg)
+
+
+def _numeral(number: Amount) -> str:
+    return digits(float(np.max(number)))
 
 
 def _check_offer(name: str, task: Task, offered: Mapping[str, Entry]) -> None:

@@ -2,10 +2,10 @@
 
 Each processor and each pool of threads is a station of its own, to which a few classes come
 (`headway.queueing.layers.others`), away for as long as the rest of their cycle takes. It is solved
-exactly as a product form (`headway.queueing.layers.finite`), with corrections for service in order
-of arrival; its waiting times make the cycles longer, and so on until nothing changes (the method
-of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and others, IEEE TSE
-35(2), 2009, found here by cuts). docs/explanation/layers.md derives it.
+exactly as a product form (`headway.queueing.layers.numerics.finite`), with corrections for service
+in order of arrival; its waiting times make the cycles longer, and so on until nothing changes (the
+method of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and others, IEEE
+TSE 35(2), 2009, found here by cuts). docs/explanation/layers.md derives it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,8 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.finite import outliving, truncated_poisson, wait_of_one
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.numerics.finite import outliving, truncated_poisson, wait_of_one
 from headway.queueing.layers.numerics.settling import Settling
 from headway.queueing.layers.others import (
     NEVER,

@@ -18,8 +18,8 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.finite import present
 from headway.queueing.layers.numerics.cuts import smallest_cut
+from headway.queueing.layers.numerics.finite import present
 from headway.queueing.layers.sources import Sources, Work
 from headway.records import dataclass
 

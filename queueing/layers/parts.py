@@ -21,11 +21,14 @@ class Processor:
         Who is served; by default all share the servers.
     speed
         By which demands are divided, above 0.
+    replicas
+        Copies of it, each with so many servers, 1 or more.
     """
 
     servers: Amount = 1.0
     discipline: Discipline = Discipline.SHARING
     speed: Amount = 1.0
+    replicas: Amount = 1.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,12 @@ class Task:
         In which order requests get a thread.
     priority
         Of its steps at the processor, and of its requests in queues; the highest number first.
+    replicas
+        Copies of it, each with so many threads, or clients, and a queue of its own; a multiple of
+        those of its processor.
+    fan_out
+        By task: how many of its copies each copy calls, with the mean number given to each. A task
+        that is not here has its calls shared at random among all of its copies.
     """
 
     processor: str
@@ -54,6 +63,8 @@ class Task:
     clients: bool = False
     discipline: Discipline = Discipline.FCFS
     priority: int = 1
+    replicas: Amount = 1.0
+    fan_out: Mapping[str, Amount] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

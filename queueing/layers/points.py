@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.columns import distinct_columns
+from headway.kinds import Amount
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.parts import Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 
 
@@ -34,20 +36,32 @@ def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
             return replace(part, **{f.name: part_at(getattr(part, f.name)) for f in fields(part)})
         return part
 
-    def counted(part: Any, name: str) -> Any:
-        """Threads and servers, which are the same at all of these points."""
-        return replace(part, **{name: float(np.ravel(getattr(part, name))[0])})
-
-    processors = {n: counted(part_at(p), "servers") for n, p in system.processors.items()}
-    tasks = {n: counted(part_at(t), "threads") for n, t in system.tasks.items()}
+    processors = {n: _processor_at(part_at(p)) for n, p in system.processors.items()}
+    tasks = {n: _task_at(part_at(t)) for n, t in system.tasks.items()}
     return LayeredSystem(system.name, processors, tasks, part_at(dict(system.entries)))
 
 
+def _processor_at(part: Processor) -> Processor:
+    return replace(part, servers=_first(part.servers), replicas=_first(part.replicas))
+
+
+def _task_at(part: Task) -> Task:
+    fans = {name: _first(fan) for name, fan in part.fan_out.items()}
+    threads, copies = _first(part.threads), _first(part.replicas)
+    return replace(part, threads=threads, replicas=copies, fan_out=fans)
+
+
+def _first(number: Amount) -> float:
+    """Of threads, servers and copies, which are the same at all of some points."""
+    return float(np.ravel(number)[0])
+
+
 def alike(system: LayeredSystem) -> list[NDArray[np.intp]]:
-    """Points with the same threads, servers and clients, in flat order: those of one structure."""
+    """Points of one structure, in flat order: with the same threads, servers, clients, copies."""
     counts = [
-        *(one.servers for one in system.processors.values()),
-        *(one.threads for one in system.tasks.values()),
+        *(n for one in system.processors.values() for n in (one.servers, one.replicas)),
+        *(n for one in system.tasks.values() for n in (one.threads, one.replicas)),
+        *(n for one in system.tasks.values() for n in one.fan_out.values()),
     ]
     table = [np.broadcast_to(np.asarray(n, float), system.shape).ravel() for n in counts]
     first, kinds = distinct_columns(np.stack(table))

@@ -14,6 +14,7 @@ from headway.queueing.layers.chain import (
     no_chain,
     states_of,
 )
+from headway.queueing.layers.copies import has_copies, per_copy, written_out
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
@@ -71,6 +72,8 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     >>> method, means.approximation, round(float(means.throughput("users")), 9)
     ('product form', '', 0.769230769)
     """
+    if has_copies(system):
+        return _by_copies(system, asked)
     if asked != AUTO or not system.shape:
         return _solved(system, asked)
     groups = alike(system)
@@ -80,6 +83,19 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
         if sum(work) > UNASKED_WORK:
             return _solved(system, "layers")
     return _put_together(system, groups, [_solved(part, AUTO) for part in parts])
+
+
+def _by_copies(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
+    """Written out, copy by copy, the points with as many copies together."""
+    groups = alike(system)
+    solved = []
+    for points in groups:
+        part = at(system, points if points.size > 1 else int(points[0]))
+        means, method = solve_layers(written_out(part), asked)
+        solved.append((per_copy(means, part), method))
+    if not system.shape:
+        return solved[0]
+    return _put_together(system, groups, solved)
 
 
 def _solved(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
@@ -107,6 +123,8 @@ def _put_together(
     points = int(np.prod(system.shape))
     exact = points - sum(near)
     note = _note(means)
+    if "layers" not in names:
+        note = "; ".join(dict.fromkeys(one.approximation for one, _ in solved))
     if exact:
         note = f"exact by the chain at {exact} of {points} points; elsewhere {note}"
     return replace(means, approximation=note), next(iter(names))

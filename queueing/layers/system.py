@@ -10,6 +10,7 @@ import numpy as np
 from headway.kinds import Amount
 from headway.queueing.layers.checks import (
     check_circles,
+    check_copies,
     check_flow,
     check_names,
     check_numbers,
@@ -69,6 +70,7 @@ class LayeredSystem:
         check_names(self.processors, self.tasks, self.entries)
         for name, entry in self.entries.items():
             check_flow(name, entry, clients=self.tasks[entry.task].clients)
+        check_copies(self.processors, self.tasks)
         check_use(self.name, self.tasks, self.entries)
         check_circles(self.tasks, self.entries)
 
@@ -120,8 +122,9 @@ class LayeredSystem:
     def shape(self) -> tuple[int, ...]:
         """Shape of the operating points."""
         numbers = [
-            *(n for p in self.processors.values() for n in (p.servers, p.speed)),
-            *(n for t in self.tasks.values() for n in (t.threads, t.think_time)),
+            *(n for p in self.processors.values() for n in (p.servers, p.speed, p.replicas)),
+            *(n for t in self.tasks.values() for n in (t.threads, t.think_time, t.replicas)),
+            *(n for t in self.tasks.values() for n in t.fan_out.values()),
             *(n for e in self.entries.values() for n in (e.arrival_rate, *e.forwards.values())),
             *(n for e in self.entries.values() for n in _numbers(e.flow)),
         ]

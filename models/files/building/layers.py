@@ -71,7 +71,10 @@ class LayersOfFile(Entries):
         with self.place(*keys, "discipline"):
             discipline = find_discipline(entry.discipline)
         servers = self._number(entry.servers, *keys, "servers")
-        return Processor(servers, discipline, self._number(entry.speed, *keys, "speed"))
+        speed = self._number(entry.speed, *keys, "speed")
+        return Processor(
+            servers, discipline, speed, self._number(entry.replicas, *keys, "replicas")
+        )
 
     def _task(self, name: str, entry: TaskEntry) -> Task:
         keys = "tasks", name
@@ -89,6 +92,8 @@ class LayersOfFile(Entries):
             clients,
             discipline,
             entry.priority,
+            self._number(entry.replicas, *keys, "replicas"),
+            self._numbers(entry.fan_out, *keys, "fan_out"),
         )
 
     def _entry(self, task: str, name: str, entry: ServiceEntry) -> Entry:

@@ -29,6 +29,7 @@ class ProcessorEntry(NamedTuple):
     servers: Scalar = 1
     discipline: str = "ps"
     speed: Scalar = 1
+    replicas: Scalar = 1
 
 
 class StepEntry(NamedTuple):
@@ -69,6 +70,8 @@ class TaskEntry(NamedTuple):
     think_time: Scalar = 0
     discipline: str = "fcfs"
     priority: int = 1
+    replicas: Scalar = 1
+    fan_out: Mapping[str, Scalar] = {}
 
 
 _TEXT, _PLAIN = TextSchema(), Plain()
@@ -139,9 +142,16 @@ TASK: KeyTable = {
     "think_time": TableKey(_PLAIN, "From an answer to the next request, of clients [s]."),
     "discipline": TableKey(_TEXT, "In which order requests get a thread; fcfs by default."),
     "priority": TableKey(_Rank(), "At processors that serve by priority."),
+    "replicas": TableKey(_PLAIN, "Copies, each with its own threads or clients, and queue."),
+    "fan_out": TableKey(
+        TableOf(_PLAIN),
+        "By task: copies that each copy calls, with the mean number of calls to each. Without it "
+        "each call chooses any copy, at random.",
+    ),
 }
 PROCESSOR: KeyTable = {
     "servers": TableKey(_PLAIN, "How many there are; 'unlimited' for a delay."),
     "discipline": TableKey(_TEXT, "Who is served; ps by default: all share the servers."),
     "speed": TableKey(_PLAIN, "By which demands are divided; 1 by default."),
+    "replicas": TableKey(_PLAIN, "Copies, each with its own servers."),
 }

@@ -15,6 +15,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from headway.errors import GraphError
+from headway.kinds import Amount
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
 from headway.models.plotting.graphs.geometry import Arc, Rectangle, bent_arc, label_box
@@ -118,7 +119,8 @@ def _calls(layers: Layers, numbers: Mapping[str, Any]) -> Iterator[_Call]:
         share = 1.0 if len(others) == 1 else rates[others.index(name)] / (sum(rates) or 1.0)
         for target, kind, mean in _requests(entry):
             key = entry.task, layers.entries[target].task, kind
-            found[key] = found.get(key, 0.0) + share * mean
+            fan = layers.tasks[entry.task].fan_out.get(key[1], 1.0) if kind != "forward" else 1.0
+            found[key] = found.get(key, 0.0) + share * float(fan) * mean
     for (source, target, kind), mean in found.items():
         words = "" if np.isnan(mean) else significant(mean, 3)
         yield _Call(source, target, kind, words, mean * often[source])
@@ -144,29 +146,36 @@ class _Drawing:
     def task(self, name: str) -> tuple[str, float | None]:
         """Words of a task, and the share of its threads that is taken."""
         task = self.layers.tasks[name]
-        count = float(task.threads)
+        count, named = float(task.threads), _copied(name, task.replicas)
         if task.clients:
             thinks = float(task.think_time)
             time = f", think {self.scale.text(thinks, _SECONDS)}" if thinks > 0 else ""
-            return f"{literal(name)}\n{_many(count, 'client')}{time}", None
+            return f"{named}\n{_many(count, 'client')}{time}", None
         taken = None if count == inf else self._share(name)
         share = "" if taken is None else f", {_percent(taken)} taken"
         threads = "threads without limit" if count == inf else _many(count, "thread")
-        return f"{literal(name)}\n{threads}{share}", taken
+        return f"{named}\n{threads}{share}", taken
 
     def processor(self, name: str) -> tuple[str, float | None]:
         """Words of a processor, and the share of its servers that is busy."""
         count = float(self.layers.processors[name].servers)
+        named = _copied(name, self.layers.processors[name].replicas)
         if count == inf:
-            return f"{literal(name)}: a delay", None
+            return f"{named}: a delay", None
         busy = self._share(self.layers.key("processors", name))
         share = "" if busy is None else f", {_percent(busy)} busy"
         servers = "" if count == 1 else f", {_many(count, 'server')}"
-        return f"{literal(name)}{servers}{share}", busy
+        return f"{named}{servers}{share}", busy
 
     def _share(self, key: str) -> float | None:
         value = self.numbers.get(f"{key}.utilisation")
         return None if value is None else float(np.ravel(value)[0])
+
+
+def _copied(name: str, copies: Amount) -> str:
+    """A name, with how many copies there are."""
+    count = float(np.ravel(copies)[0])
+    return literal(name) if count == 1 else f"{literal(name)} × {significant(count, 6)}"
 
 
 def _many(count: float, what: str) -> str:

@@ -1,6 +1,6 @@
 """What solutions say of layered services: of clients, entries, tasks and processors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf
 
 import numpy as np
@@ -11,7 +11,8 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.layers import Layers
 from headway.models.tables.description import Field
 from headway.models.tables.table import Column, Table
-from headway.numerals import significant
+from headway.numerals import digits, significant
+from headway.queueing.layers.parts import Processor, Task
 
 _RATE, _TIME = unit("1/s"), unit("s")
 _UNITS: dict[str, Unit] = {
@@ -77,7 +78,7 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
     if np.prod(solution.shape) != 1:
         return []
     pools, devices = _uses(solution, layers)
-    notes = []
+    notes = list(_of_copies(solution, layers))
     for name, taken in pools.items():
         processor = layers.tasks[name].processor
         busy = devices.get(processor, 0.0)
@@ -91,6 +92,20 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
         _, busiest, share = fullest(solution, layers)
         notes.append(f"busiest: {busiest}, {_percent(share)}")
     return notes
+
+
+def _of_copies(solution: Solution, layers: Layers) -> Iterator[str]:
+    """Whose numbers they are, where there are copies."""
+    parts = layers.numbered(solution.values)
+    counts = {**_replicas(parts.processors), **_replicas(parts.tasks)}
+    if counts:
+        named = ", ".join(f"{name} ({digits(count)})" for name, count in counts.items())
+        yield f"numbers of {named} are of one copy each; throughput and response_time are of all"
+
+
+def _replicas(parts: Mapping[str, Task] | Mapping[str, Processor]) -> dict[str, float]:
+    counts = {name: float(np.ravel(part.replicas)[0]) for name, part in parts.items()}
+    return {name: count for name, count in counts.items() if count > 1}
 
 
 def fullest(solution: Solution, layers: Layers) -> tuple[str, str, float]:

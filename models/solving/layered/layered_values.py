@@ -110,6 +110,7 @@ def _whole(means: LayeredMeans) -> Amounts:
     for name, entry in system.entries.items():
         one = means.entries[name]
         rate = one.throughput if system.tasks[entry.task].clients else entry.arrival_rate
+        rate = rate * system.tasks[entry.task].replicas
         total = total + rate
         time = time + rate * np.where(np.asarray(rate) > 0, one.response_time, 0.0)
     return {"throughput": total, "response_time": time / np.maximum(total, 1e-300)}

@@ -11,7 +11,7 @@ from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
 
-LONE = Processor(of_number(inf), speed=of_number(1.0))
+LONE = Processor(of_number(inf), speed=of_number(1.0), replicas=of_number(1.0))
 """The processor of clients that name none: a delay."""
 
 

@@ -1,1 +1,1 @@
-"""Mathematics of layers that knows nothing of them: fixed points, and smallest cuts."""
+"""Mathematics of layers that knows nothing of them: fixed points, cuts, and one station."""

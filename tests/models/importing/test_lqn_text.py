@@ -186,7 +186,7 @@ REFUSED = {
     "twice": ("t web n page", "t users n page", "line 6: task users is there twice"),
     "order": ("p cpu f", "p cpu x", "line 2: 'x' is no order of service; they are f, h, p"),
     "fair": ("p cpu f", "p cpu c 0.1", "scheduling 'cfs' is not supported"),
-    "replicas": ("p cpu f", "p cpu f r 2", "replication '2' is not supported"),
+    "replicas": ("p cpu f", "p cpu f r 2", "task users: its 1 replicas cannot be dealt equally"),
     "semaphore": ("s page 2 -1", "s page 2 -1 P page", r"line 11: semaphores \(P\) are not"),
     "semaphore task": ("t web n", "t web S", "scheduling 'semaphore' is not supported"),
     "lock": ("s page 2 -1", "s page 2 -1 R page", r"read-write locks \(R\) are not supported"),
@@ -198,8 +198,8 @@ REFUSED = {
     "end": ("s page 2 -1\n-1\n", "s page 2", "the file ends inside a section"),
     "fan": (
         "t web n page -1 cpu",
-        "t web n page -1 cpu I users web 2",
-        "<fan-in> is not supported",
+        "t web n page -1 cpu r 3 I users web 2",
+        "task users calls 6 replicas of web, which has 3; reduce its fan_out",
     ),
     "queue": (
         "t web n page -1 cpu",

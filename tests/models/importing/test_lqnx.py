@@ -165,8 +165,7 @@ def test_parts_of_one_name_have_numbers_of_their_own(tmp_path):
 REFUSED = {
     "semaphore": ('<task name="t" scheduling="semaphore"/>', "scheduling 'semaphore' is not"),
     "rwlock": ('<task name="t" scheduling="rwlock"/>', "scheduling 'rwlock' is not supported"),
-    "replication": ('<task name="t" replication="2"/>', "replication '2' is not supported"),
-    "fan": ('<task name="t"><fan-in source="u" value="2"/></task>', "<fan-in> is not supported"),
+    "replication": ('<task name="t" replication="some"/>', "replication is 'some'; it must be a"),
     "no entry": ('<task name="t"/>', "task t has no entry"),
     "no call": ("", "calls 'e', which is no entry"),
     "twice": ('<task name="u"/>', "task u is there twice"),

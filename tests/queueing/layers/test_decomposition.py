@@ -10,8 +10,8 @@ from headway.errors import GraphError
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.decomposition import by_layers
-from headway.queueing.layers.finite import present, wait_of_one
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.numerics.finite import present, wait_of_one
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.passing import Moments, k_th
 from headway.queueing.layers.system import LayeredSystem

@@ -1,0 +1,145 @@
+"""Fan-in and fan-out between replicas of tasks in LQNX files.
+
+R_s F_out = R_d F_in: each of R_s copies of a caller goes to F_out copies of the task it calls, with
+the mean number of calls to each, and each of these R_d copies is called by F_in. What a file does
+not say follows from the other; where it says neither, all share a single copy at either end, and
+otherwise both are 1. Source: Franks and others, *Layered Queueing Network Solver
+and Simulator User Manual*, Replication.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Protocol
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from headway.errors import ModelFileError
+from headway.kinds import Amount
+from headway.models.language.formula import Formula, of_number
+from headway.models.structure.parts.layers import Layers
+from headway.numerals import digits
+from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together
+from headway.queueing.layers.parts import Entry
+from headway.queueing.layers.system import LayeredSystem
+
+
+class _Reading(Protocol):
+    """What reads a file."""
+
+    def number(self, element: Element, key: str, place: str, default: float) -> float:
+        """A number in it."""
+
+    def wrong(self, place: str, what: str) -> ModelFileError:
+        """What is wrong there."""
+
+
+def fans_of(reading: _Reading, root: Element, layers: Layers) -> dict[str, dict[str, Formula]]:
+    """The fan-out of each task to each that it calls, where one of both has replicas.
+
+    Parameters
+    ----------
+    reading, root
+        What reads the file, and its root.
+    layers
+        Its parts with numbers.
+
+    Raises
+    ------
+    ModelFileError
+        Where fan-in and fan-out do not fit the numbers of replicas.
+    """
+    elements = {task.get("name", ""): task for task in root.iter("task")}
+    outs = {name: _said(reading, one, "fan-out", "dest") for name, one in elements.items()}
+    ins = {name: _said(reading, one, "fan-in", "source") for name, one in elements.items()}
+    copies = {name: float(task.replicas) for name, task in layers.tasks.items()}
+    fans: dict[str, dict[str, Formula]] = {name: {} for name in layers.tasks}
+    for source, target in _callers(layers.entries):
+        here, there = copies[source], copies[target]
+        if here == there == 1:
+            continue
+        leaves, enters = _both(outs[source].get(target), ins[target].get(source), here, there)
+        if here * leaves != there * enters or enters % 1 or leaves % 1:
+            what = (
+                f"{digits(here)} replicas with a fan-out of {digits(leaves)} do not match "
+                f"{digits(there)} replicas of {target} with a fan-in of {digits(enters)}"
+            )
+            place = f"task {source}"
+            raise reading.wrong(place, what)
+        fans[source][target] = of_number(leaves)
+    return fans
+
+
+def _both(
+    leaves: float | None, enters: float | None, here: float, there: float
+) -> tuple[float, float]:
+    """Fan-out and fan-in, where one or both may not be stated."""
+    if leaves is not None:
+        return leaves, here * leaves / there if enters is None else enters
+    if enters is not None:
+        return there * enters / here, enters
+    return there if here == 1 else 1.0, here if there == 1 else 1.0
+
+
+def _said(reading: _Reading, task: Element, tag: str, key: str) -> dict[str, float]:
+    place = f"task {task.get('name', '')}"
+    return {one.get(key, ""): reading.number(one, "value", place, 1.0) for one in task.findall(tag)}
+
+
+def _callers(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
+    """Each task with each that it calls, once."""
+    yield from dict.fromkeys(
+        (entry.task, entries[other].task)
+        for entry in entries.values()
+        for other in entry.uses
+        if other in entries
+    )
+
+
+def with_fans(system: LayeredSystem) -> LayeredSystem:
+    """The same system with every fan-out stated, as LQNX has no calls that choose a copy.
+
+    A call of mean m that chooses any of R copies is R calls of mean m / R.
+    """
+    tasks, entries = dict(system.tasks), dict(system.entries)
+    for source, target in _callers(system.entries):
+        copies = system.tasks[target].replicas
+        fans = tasks[source].fan_out
+        if target in fans or np.all(np.equal(copies, 1) & np.equal(tasks[source].replicas, 1)):
+            continue
+        tasks[source] = replace(tasks[source], fan_out={**fans, target: copies})
+        for name in system.entries_of[source]:
+            entry = entries[name]
+            flow = _thinned(entry.flow, frozenset(system.entries_of[target]), copies)
+            entries[name] = replace(entry, flow=flow)
+    return replace(system, tasks=tasks, entries=entries)
+
+
+def _thinned(flow: Flow, called: frozenset[str], by: Amount) -> Flow:
+    """A flow whose calls to some entries are divided by a number."""
+
+    def divided(calls: Mapping[str, Amount]) -> dict[str, Amount]:
+        return {name: mean / by if name in called else mean for name, mean in calls.items()}
+
+    match flow:
+        case Step():
+            return replace(flow, calls=divided(flow.calls), sends=divided(flow.sends))
+        case Series(parts):
+            return Series(tuple(_thinned(part, called, by) for part in parts))
+        case Choice(ways):
+            return Choice(tuple((chance, _thinned(way, called, by)) for chance, way in ways))
+        case Together(branches, needed):
+            return Together(tuple(_thinned(each, called, by) for each in branches), needed)
+        case Loop(body, mean):
+            return Loop(_thinned(body, called, by), mean)
+    return flow
+
+
+def write_fans(element: Element, system: LayeredSystem, name: str) -> None:
+    """Add the fan-outs and fan-ins of a task, all of which are stated."""
+    for other, fan in system.tasks[name].fan_out.items():
+        SubElement(element, "fan-out", {"dest": other, "value": digits(float(fan))})
+    for source, task in system.tasks.items():
+        if name in task.fan_out:
+            enters = float(task.replicas * task.fan_out[name] / system.tasks[name].replicas)
+            SubElement(element, "fan-in", {"source": source, "value": digits(enters)})

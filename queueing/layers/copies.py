@@ -1,0 +1,190 @@
+"""Replicas of tasks and processors: written out copy by copy, and their means per copy.
+
+Everything that a task or a processor says is of one copy. By default a call chooses any copy of the
+task it goes to, each as likely, as calls of replicas of a station do. With a fan-out f, copy i of
+the caller goes to the copies i f, ..., i f + f - 1 (modulo their number), with the whole mean to
+each: the fan-out of layered queueing networks. Copies of a task are dealt to those of its processor
+in equal blocks.
+
+What is found for the copies is averaged, requests with equal weight. Where calls part copies into
+equals, which all but crossing fan-outs do, this is what each of them does.
+
+Source: Franks and others, *Layered Queueing Network Solver and Simulator User Manual*, Replication.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from headway.errors import GraphError
+from headway.kinds import Amount
+from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together
+from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.parts import Entry, Task
+from headway.queueing.layers.system import LayeredSystem
+
+MOST_COPIES = 1_000
+"""Copies of tasks in all; more are refused, as each is solved on its own. Chosen."""
+
+
+def has_copies(system: LayeredSystem) -> bool:
+    """Whether there is more than one copy of a task, at any operating point."""
+    return any(np.any(np.not_equal(task.replicas, 1)) for task in system.tasks.values())
+
+
+def written_out(system: LayeredSystem) -> LayeredSystem:
+    """The same system with a task for each copy.
+
+    Parameters
+    ----------
+    system
+        With the same number of copies at all of its operating points.
+
+    Raises
+    ------
+    GraphError, InvalidParameter
+        For too many copies, and fixed numbers of calls that are not whole for each.
+
+    Examples
+    --------
+    >>> from headway.queueing.layers.parts import Processor
+    >>> two = LayeredSystem(
+    ...     "two",
+    ...     {"here": Processor(np.inf), "disk": Processor(replicas=2)},
+    ...     {"users": Task("here", 3, clients=True), "store": Task("disk", replicas=2)},
+    ...     {
+    ...         "use": Entry("users", Step("use", 1.0, calls={"read": 3.0})),
+    ...         "read": Entry("store", Step("read", 0.1)),
+    ...     },
+    ... )
+    >>> list(written_out(two).tasks)
+    ['users', 'store (1)', 'store (2)']
+    >>> dict(written_out(two).entries["use"].calls())
+    {'read (1)': 1.5, 'read (2)': 1.5}
+    """
+    counts = {name: int(task.replicas) for name, task in system.tasks.items()}
+    if sum(counts.values()) > MOST_COPIES:
+        msg = (
+            f"{system.name}: {sum(counts.values()):,} copies of tasks are too many; there may be "
+            f"{MOST_COPIES:,}"
+        )
+        raise GraphError(msg)
+    processors = {
+        copy: replace(one, replicas=1.0)
+        for name, one in system.processors.items()
+        for copy in _copies(name, int(one.replicas))
+    }
+    tasks: dict[str, Task] = {}
+    entries: dict[str, Entry] = {}
+    for name, task in system.tasks.items():
+        places = _copies(task.processor, int(system.processors[task.processor].replicas))
+        for i, copy in enumerate(_copies(name, counts[name])):
+            place = places[i * len(places) // counts[name]]
+            tasks[copy] = replace(task, processor=place, replicas=1.0, fan_out={})
+            calls = _Calls(system, task, i)
+            for called in system.entries_of[name]:
+                own = _copies(called, counts[name])[i]
+                entries[own] = calls.entry(copy, system.entries[called])
+    return LayeredSystem(system.name, processors, tasks, entries)
+
+
+def per_copy(means: LayeredMeans, system: LayeredSystem) -> LayeredMeans:
+    """The means of a system of the means of its copies.
+
+    Parameters
+    ----------
+    means
+        Of the copies, as they were written out.
+    system
+        What they are copies of.
+    """
+    entries = {
+        name: averaged([means.entries[copy] for copy in _copies(name, count)])
+        for name, count in _counts(system)
+    }
+    return LayeredMeans(system, entries, means.approximation)
+
+
+def averaged(copies: list[EntryMeans]) -> EntryMeans:
+    """Throughput of one of the copies on average, and times of all requests together.
+
+    Examples
+    --------
+    >>> one = averaged([EntryMeans(1.0, 0.0, 2.0, 0.0), EntryMeans(3.0, 4.0, 2.0, 0.0)])
+    >>> float(one.throughput), float(one.waiting_time), float(one.first_phase)
+    (2.0, 3.0, 2.0)
+    """
+    if len(copies) == 1:
+        return copies[0]
+    whole = sum(one.throughput for one in copies)
+    shares = [one.throughput / np.maximum(whole, 1e-300) for one in copies]
+
+    def mean(times: list[Amount]) -> Amount:
+        return sum(share * time for share, time in zip(shares, times, strict=True))
+
+    return EntryMeans(
+        whole / len(copies),
+        mean([one.waiting_time for one in copies]),
+        mean([one.first_phase for one in copies]),
+        mean([one.second_phase for one in copies]),
+    )
+
+
+def _counts(system: LayeredSystem) -> Iterator[tuple[str, int]]:
+    """Entries, with the copies of their task."""
+    for name, entry in system.entries.items():
+        yield name, int(system.tasks[entry.task].replicas)
+
+
+def _copies(name: str, count: int) -> list[str]:
+    """What copies are called: one has the name alone."""
+    return [name] if count == 1 else [f"{name} ({k})" for k in range(1, count + 1)]
+
+
+class _Calls:
+    """Requests of one copy of a task."""
+
+    def __init__(self, system: LayeredSystem, task: Task, copy: int) -> None:
+        self.system, self.task, self.copy = system, task, copy
+
+    def entry(self, task: str, entry: Entry) -> Entry:
+        """An entry of the copy, whose name is given."""
+        forwards = {
+            copy: chance / len(chosen)
+            for name, chance in entry.forwards.items()
+            for chosen, _ in [self.chosen(name)]
+            for copy in chosen
+        }
+        return replace(entry, task=task, flow=self.flow(entry.flow), forwards=forwards)
+
+    def chosen(self, entry: str) -> tuple[list[str], float]:
+        """Copies of an entry that are called, and the share of the mean that each gets."""
+        owner = self.system.entries[entry].task
+        copies = _copies(entry, int(self.system.tasks[owner].replicas))
+        if owner not in self.task.fan_out:
+            return copies, 1 / len(copies)
+        fan = int(self.task.fan_out[owner])
+        return [copies[(self.copy * fan + k) % len(copies)] for k in range(fan)], 1.0
+
+    def flow(self, flow: Flow) -> Flow:
+        """A flow whose steps call copies."""
+        match flow:
+            case Step():
+                return replace(flow, calls=self.spread(flow.calls), sends=self.spread(flow.sends))
+            case Series(parts):
+                return Series(tuple(map(self.flow, parts)))
+            case Choice(ways):
+                return Choice(tuple((chance, self.flow(way)) for chance, way in ways))
+            case Together(branches, needed):
+                return Together(tuple(map(self.flow, branches)), needed)
+            case Loop(body, mean):
+                return Loop(self.flow(body), mean)
+        return flow
+
+    def spread(self, calls: Mapping[str, Amount]) -> dict[str, Amount]:
+        found: dict[str, Amount] = {}
+        for entry, mean in calls.items():
+            chosen, share = self.chosen(entry)
+            found |= dict.fromkeys(chosen, mean * share)
+        return found
