@@ -2,9 +2,11 @@
 
 import re
 from array import array
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
+from io import BytesIO
 from math import isnan
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeAlias
@@ -369,7 +371,8 @@ def _lines(content: bytes | Long, name: str, advance: Callable[[], None]) -> Ite
         yield from content.lines(advance, longest=_LONGEST_LINE)
         return
     try:
-        yield from content.decode("utf-8-sig").splitlines(keepends=True)
+        for line in BytesIO(content.removeprefix(BOM_UTF8)):  # text has other ends of lines too
+            yield line.decode()
     except UnicodeDecodeError:
         msg = f"{name}: not a text file in UTF-8"
         raise MeasurementError(msg) from None

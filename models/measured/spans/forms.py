@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from headway.errors import MeasurementError
 from headway.models.measured.spans.span import (
+    ASKED,
     SAID,
     Span,
     SpanKind,
@@ -150,8 +151,9 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
     found = span.get
     name, peer = text_of(found("name")), ""
     kind, asks = _kind(found("kind"))
-    if asks or method_of(name):
-        labels = _labels(entries_of(span, "attributes", source))
+    bare = method_of(name)
+    if asks or bare:
+        labels = _labels(entries_of(span, "attributes", source), SAID if bare else ASKED)
         name, peer = _told(name, tuple(labels.items()))
     status, state = found("status"), found("traceState")
     return Span(

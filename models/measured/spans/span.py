@@ -85,7 +85,7 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
         If there is none, or one that no clock shows.
     """
     value = span.get(key) if isinstance(span, dict) else None
-    if isinstance(value, str) and len(value) <= _MOST_DIGITS and value.isdecimal():
+    if type(value) is str and len(value) <= _MOST_DIGITS and value.isdecimal():
         value = int(value)
     if (
         isinstance(value, int | float)
@@ -139,8 +139,10 @@ _PORTS = {
     "network.peer.address": "network.peer.port",
 }
 _ROUTES = ("http.route", "url.path", "http.target", "url.full", "http.url")
-SAID = frozenset((*_PEERS, *_PORTS.values(), *_ROUTES))
-"""Attributes that say whom a span asks, and for what."""
+ASKED = frozenset((*_PEERS, *_PORTS.values()))
+"""Attributes that say whom a span asks."""
+SAID = ASKED | set(_ROUTES)
+"""Those, and attributes that say for what."""
 _BARE = re.compile(r"(?:HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY)", re.IGNORECASE)
 _PATH = re.compile(r"^(?:[a-z]+://[^/]*)?([^?#]*)")
 

@@ -281,6 +281,9 @@ IN_FILES: dict[str, Callable[[list[dict[str, Any]]], str]] = {
         json.dumps({"batches": doc["resourceSpans"]}) for doc in docs
     ),
     "answers of Jaeger": lambda docs: "\n".join(json.dumps({"result": doc}) for doc in docs),
+    "with another end of line in a text": lambda docs: "\n".join(
+        json.dumps(doc).replace("somebody", "some\u2028body") for doc in docs
+    ),
     "with empty exports": lambda docs: "\n".join(
         json.dumps(each) for doc in docs for each in ({"resourceSpans": []}, doc)
     ),

@@ -7,6 +7,7 @@ without a caller in the same service. Traces as a model of services are `headway
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from io import StringIO
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point
@@ -22,7 +23,7 @@ _NANO = 1e-9
 
 
 def _read(form: Form, text: str, source: str) -> list[Point]:
-    lines = iter(text.splitlines(keepends=True))
+    lines = StringIO(text)  # text has other ends of lines too
     spans = [span for each in documents(lines, source) for span in form.spans(each, source)]
     if not spans:
         msg = f"{source}: it has no spans; export at least one trace"
