@@ -182,7 +182,8 @@ def command(
         return 0
     if method == SIMULATION or uncertain:
         _refuse(laws, "fixed parameters and an analytic method")
-    if method == SIMULATION and not (uncertain or chosen.graph.layers):
+    by_precision = bool(wish.given) or names_workers(hands)
+    if method == SIMULATION and not uncertain and (by_precision or not chosen.graph.layers):
         _refuse({"--draws": draws is not None}, "--uncertain")
         return _simulated(chosen, percents, wish, hands, output_format, plot)
     _refuse({"--workers or --cluster": names_workers(hands)}, f"--method {SIMULATION}")

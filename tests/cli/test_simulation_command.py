@@ -47,6 +47,20 @@ def test_options_of_a_simulation_go_with_it_only():
     assert text == "--half-width needs --method simulation"
 
 
+def test_layered_services_are_simulated_as_precisely_as_asked(tmp_path):
+    """A closed M/M/1//3, S = Z = 1: p0 = 1 / 16, X = 15 / 16."""
+    path = tmp_path / "three.toml"
+    path.write_text(
+        'name = "three"\n[processors.cpu]\n[tasks.users]\nprocessor = "cpu"\npopulation = 3\n'
+        "think_time = 1\n[tasks.users.entries.use]\ndemand = 1\n"
+    )
+    asked = ("solve", str(path), "--method", "simulation", "--half-width", "3%", "--json")
+    (point,) = json.loads(headway(*asked).out)["points"]
+    number = point["outputs"]["throughput"]
+    low, high = number["ci95"]
+    assert abs(number["value"] - 15 / 16) < 2 * (high - low)
+
+
 def test_the_command_refuses_an_unstable_network_by_its_station():
     text = refusal("solve", "server-single", "--set", "arrival_rate=2000", "--set", "delay=1ms",
                    "--set", "service_time=1ms", "--method", "simulation")  # fmt: skip
