@@ -9,6 +9,7 @@ and Simulator User Manual*, Replication.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 from xml.etree.ElementTree import Element, SubElement
 
@@ -19,7 +20,7 @@ from headway.kinds import Amount
 from headway.models.language.formula import Formula, of_number
 from headway.models.structure.parts.layers import Layers
 from headway.numerals import digits
-from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together
+from headway.queueing.layers.flow import Step, with_steps
 from headway.queueing.layers.parts import Entry
 from headway.queueing.layers.system import LayeredSystem
 
@@ -108,31 +109,20 @@ def with_fans(system: LayeredSystem) -> LayeredSystem:
         if target in fans or np.all(np.equal(copies, 1) & np.equal(tasks[source].replicas, 1)):
             continue
         tasks[source] = replace(tasks[source], fan_out={**fans, target: copies})
+        thinned = partial(_thinned, called=frozenset(system.entries_of[target]), by=copies)
         for name in system.entries_of[source]:
-            entry = entries[name]
-            flow = _thinned(entry.flow, frozenset(system.entries_of[target]), copies)
-            entries[name] = replace(entry, flow=flow)
+            flow = with_steps(entries[name].flow, thinned)
+            entries[name] = replace(entries[name], flow=flow)
     return replace(system, tasks=tasks, entries=entries)
 
 
-def _thinned(flow: Flow, called: frozenset[str], by: Amount) -> Flow:
-    """A flow whose calls to some entries are divided by a number."""
+def _thinned(step: Step, called: frozenset[str], by: Amount) -> Step:
+    """A step whose calls to some entries are divided by a number."""
 
     def divided(calls: Mapping[str, Amount]) -> dict[str, Amount]:
         return {name: mean / by if name in called else mean for name, mean in calls.items()}
 
-    match flow:
-        case Step():
-            return replace(flow, calls=divided(flow.calls), sends=divided(flow.sends))
-        case Series(parts):
-            return Series(tuple(_thinned(part, called, by) for part in parts))
-        case Choice(ways):
-            return Choice(tuple((chance, _thinned(way, called, by)) for chance, way in ways))
-        case Together(branches, needed):
-            return Together(tuple(_thinned(each, called, by) for each in branches), needed)
-        case Loop(body, mean):
-            return Loop(_thinned(body, called, by), mean)
-    return flow
+    return replace(step, calls=divided(step.calls), sends=divided(step.sends))
 
 
 def write_fans(element: Element, system: LayeredSystem, name: str) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount
-from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together
+from headway.queueing.layers.flow import Step, with_steps
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.parts import Entry, Task
 from headway.queueing.layers.system import LayeredSystem
@@ -156,7 +156,7 @@ class _Calls:
             for chosen, _ in [self.chosen(name)]
             for copy in chosen
         }
-        return replace(entry, task=task, flow=self.flow(entry.flow), forwards=forwards)
+        return replace(entry, task=task, flow=with_steps(entry.flow, self.step), forwards=forwards)
 
     def chosen(self, entry: str) -> tuple[list[str], float]:
         """Copies of an entry that are called, and the share of the mean that each gets."""
@@ -167,20 +167,9 @@ class _Calls:
         fan = int(self.task.fan_out[owner])
         return [copies[(self.copy * fan + k) % len(copies)] for k in range(fan)], 1.0
 
-    def flow(self, flow: Flow) -> Flow:
-        """A flow whose steps call copies."""
-        match flow:
-            case Step():
-                return replace(flow, calls=self.spread(flow.calls), sends=self.spread(flow.sends))
-            case Series(parts):
-                return Series(tuple(map(self.flow, parts)))
-            case Choice(ways):
-                return Choice(tuple((chance, self.flow(way)) for chance, way in ways))
-            case Together(branches, needed):
-                return Together(tuple(map(self.flow, branches)), needed)
-            case Loop(body, mean):
-                return Loop(self.flow(body), mean)
-        return flow
+    def step(self, step: Step) -> Step:
+        """A step that calls copies."""
+        return replace(step, calls=self.spread(step.calls), sends=self.spread(step.sends))
 
     def spread(self, calls: Mapping[str, Amount]) -> dict[str, Amount]:
         found: dict[str, Amount] = {}

@@ -4,7 +4,7 @@ A flow is a tree. Its leaves are steps, which use a processor and call other ser
 reply, after which the caller goes on while the thread does the rest (its second phase).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import TypeAlias
 
@@ -140,6 +140,30 @@ def steps_of(flow: Flow, times: Amount = 1.0) -> Iterator[tuple[Step, Amount]]:
                 yield from steps_of(way, times * chance)
         case Loop(body, mean):
             yield from steps_of(body, times * mean)
+
+
+def with_steps(flow: Flow, change: Callable[[Step], Step]) -> Flow:
+    """The same flow with each of its steps changed, in the order in which they stand.
+
+    Examples
+    --------
+    >>> twice = with_steps(Loop(Step("look", 0.1), 2.0), lambda step: Step(step.name, 0.2))
+    >>> [(step.demand, times) for step, times in steps_of(twice)]
+    [(0.2, 2.0)]
+    """
+    match flow:
+        case Step():
+            return change(flow)
+        case Series(parts):
+            return Series(tuple(with_steps(part, change) for part in parts))
+        case Choice(ways):
+            return Choice(tuple((chance, with_steps(way, change)) for chance, way in ways))
+        case Together(branches, needed):
+            return Together(tuple(with_steps(each, change) for each in branches), needed)
+        case Loop(body, mean):
+            return Loop(with_steps(body, change), mean)
+        case Reply():
+            return flow
 
 
 def replies(flow: Flow) -> bool:

@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.flow import (
+    Choice,
+    Flow,
+    Loop,
+    Reply,
+    Series,
+    Step,
+    Together,
+    with_steps,
+)
 
 
 def parts_of(flow: Flow) -> tuple[Flow, ...]:
@@ -84,18 +93,11 @@ class OwnNames:
         flow, prefix
             What is named, and what is cut from the beginning of names.
         """
-        match flow:
-            case Step():
-                return replace(flow, name=self.free(flow.name.removeprefix(prefix) or flow.name))
-            case Series(parts):
-                return Series(tuple(self.named(part, prefix) for part in parts))
-            case Together(branches, needed):
-                return Together(tuple(self.named(part, prefix) for part in branches), needed)
-            case Choice(ways):
-                return Choice(tuple((chance, self.named(way, prefix)) for chance, way in ways))
-            case Loop(body, mean):
-                return Loop(self.named(body, prefix), mean)
-        return flow
+
+        def own(step: Step) -> Step:
+            return replace(step, name=self.free(step.name.removeprefix(prefix) or step.name))
+
+        return with_steps(flow, own)
 
 
 def steps(flow: Flow) -> Iterator[tuple[str, Step]]:
