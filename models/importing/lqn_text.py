@@ -280,16 +280,16 @@ class _Reading:
 
     def entry_lines(self) -> None:
         """Lines on entries, each of a letter and the name of an entry."""
+        owners = {
+            entry.get("name", ""): task
+            for task in self.tasks.values()
+            for entry in task.findall("entry")
+        }
         for letter in self.lines():
             if letter in _REFUSED:
                 msg = f"{_REFUSED[letter]} ({letter}) are not supported"
                 raise self.wrong(msg)
             if letter in _FANS:
-                owners = {
-                    entry.get("name", ""): task
-                    for task in self.tasks.values()
-                    for entry in task.findall("entry")
-                }
                 self.fan(letter, "entry", owners)
                 continue
             if letter not in (*_STEP, *_CALL, *_OF_ENTRIES, "f", "F", "A", "H", "M"):

@@ -92,11 +92,12 @@ def _results(
     waiting, first, second = window.areas
     rate = window.counts[1] / window.time
     columns = zip(rate, waiting / begun, first / answered, second / ended, strict=True)
+    copies = written_out(system)
     entries = {
         name: EntryMeans(*map(float, each))
-        for name, each in zip(written_out(system).entries, columns, strict=True)
+        for name, each in zip(copies.entries, columns, strict=True)
     }
-    means = per_copy(LayeredMeans(written_out(system), entries), system)
+    means = per_copy(LayeredMeans(copies, entries), system)
     layers = model.graph.layers
     assert layers is not None  # noqa: S101 - there is a system
     found = numbers_of(means, layers)

@@ -84,17 +84,15 @@ class LayeredMeans:
 
     def busy_by(self, processor: str) -> dict[str, Amount]:
         """Servers of a processor that are busy, X D / speed, by task; per copy of each."""
-        speed, places = (
-            self.system.processors[processor].speed,
-            self.system.processors[processor].replicas,
-        )
+        place = self.system.processors[processor]
         tasks = [name for name, one in self.system.tasks.items() if one.processor == processor]
         used: dict[str, Amount] = dict.fromkeys(tasks, 0.0)
         for name, step, times in self.system.steps():
             task = self.system.entries[name].task
             if task in used:
-                here = self.system.tasks[task].replicas / places  # copies on each
-                used[task] += self.entries[name].throughput * here * times * step.demand / speed
+                here = self.system.tasks[task].replicas / place.replicas  # copies on each
+                rate = self.entries[name].throughput * here
+                used[task] += rate * times * step.demand / place.speed
         return used
 
     def use(self, processor: str) -> Amount:

@@ -122,9 +122,8 @@ def _put_together(
         return means, next(iter(names)) if len(names) == 1 else "chain"
     points = int(np.prod(system.shape))
     exact = points - sum(near)
-    note = _note(means)
-    if "layers" not in names:
-        note = "; ".join(dict.fromkeys(one.approximation for one, _ in solved))
+    notes = dict.fromkeys(one.approximation for one, _ in solved if one.approximation)
+    note = _note(means) if "layers" in names else "; ".join(notes)
     if exact:
         note = f"exact by the chain at {exact} of {points} points; elsewhere {note}"
     return replace(means, approximation=note), next(iter(names))

@@ -358,9 +358,7 @@ def _one_after_the_other(text: str, first: int, source: str) -> Iterator[Any]:
         try:
             document, begin = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError) as error:
-            line = first + getattr(error, "lineno", 1) - 1
-            msg = f"{source}:{line}: this JSON is invalid or truncated"
-            raise MeasurementError(msg) from None
+            raise _broken(error, first, source) from None
         yield document
 
 
@@ -368,6 +366,10 @@ def _parsed(text: str, number: int, source: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        line = number + getattr(error, "lineno", 1) - 1
-        msg = f"{source}:{line}: this JSON is invalid or truncated"
-        raise MeasurementError(msg) from None
+        raise _broken(error, number, source) from None
+
+
+def _broken(error: Exception, first: int, source: str) -> MeasurementError:
+    """What refuses a text that is no JSON, whose first line has this number."""
+    line = first + getattr(error, "lineno", 1) - 1
+    return MeasurementError(f"{source}:{line}: this JSON is invalid or truncated")
