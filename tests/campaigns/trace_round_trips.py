@@ -6,8 +6,9 @@ layers of the true services are too; ``--adverse`` spoils the traces: two clocks
 of the traces, and a service without spans. ``--threads`` lists each pool. ``--law`` compares
 waiting for threads with the law of rates, and is what `headway.models.tracing.rates.ROUGH` rests
 on. `tests.oracles.traced_services` plays the services, and their true response time is simulated
-by headway's event loop from the numbers they were drawn with. docs/explanation/traces.md quotes
-all three, and `tests/models/tracing/test_traced_models.py` recomputes a part.
+by headway's event loop from the numbers they were drawn with. docs/accuracy/traces.md quotes
+the first two and docs/explanation/traces.md the law; `tests/models/tracing/test_traced_models.py`
+recomputes a part.
 """
 
 import argparse

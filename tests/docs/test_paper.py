@@ -93,7 +93,7 @@ def tips(load=390.0):
 
 def round_trips(line):
     """A line of the documentation's first table of round trips."""
-    text = (ROOT / "docs/explanation/traces.md").read_text()
+    text = (ROOT / "docs/accuracy/traces.md").read_text()
     return re.search(rf"^{line} +([\d.]+)%", text, re.MULTILINE)[1]
 
 
@@ -123,7 +123,7 @@ CLAIMS = {
     ),
     r"trips over (\d+) random systems": lambda: (
         re.search(
-            r"trace_round_trips --count (\d+)", (ROOT / "docs/explanation/traces.md").read_text()
+            r"trace_round_trips --count (\d+)", (ROOT / "docs/accuracy/traces.md").read_text()
         )[1],
     ),
     r"([\d.]+)% of the 95% intervals contain the true work": lambda: (

@@ -393,7 +393,7 @@ def test_the_measured_shop() -> None:
 
 def test_the_page_says_how_right_models_are() -> None:
     """One of the systems of the page's table: nothing is further off than its line says."""
-    page = (Path(__file__).parents[3] / "docs/explanation/traces.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/accuracy/traces.md").read_text()
     lines = dict(
         re.findall(r"^(mean numbers|response times).*?([\d.]+)% at most$", page, re.MULTILINE)[:2]
     )
