@@ -10,9 +10,11 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.models.language.scales import units_of
+from headway.models.language.titles import spoken
 from headway.models.plotting.charts import errors_figure, measured_chart, predicted_chart
 from headway.models.plotting.figures import picture
 from headway.models.plotting.graphs.figure import model_figure
+from headway.models.plotting.graphs.programs import program_figure
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.pointer import readings
 from headway.models.reports.report import Report
@@ -207,6 +209,8 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
 def graph_caption(report: Report | ModelReport) -> str:
     """What stands below the graph: of what is drawn, and nothing else."""
     graph = report.model.graph
+    if not (graph.stations or graph.layers):
+        return "What each number is calculated from, with the values at the operating point."
     drawn_parts = "Tasks in their processors" if graph.layers else "Stations"
     parts = [
         f"{drawn_parts} with their utilisation at the operating point"
@@ -223,7 +227,9 @@ def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
     graph = report.model.graph
     if graph.layers:
         return _layers_drawing(report)
-    if not graph.stations or len(graph.routes) + len(graph.class_ways.routes) > MOST_SHOWN:
+    if not graph.stations:
+        return _program_drawing(report)
+    if len(graph.routes) + len(graph.class_ways.routes) > MOST_SHOWN:
         return None
     model = report.sensitivity.model if report.sensitivity else report.model
     routes = [
@@ -255,6 +261,19 @@ def _layers_drawing(report: Report | ModelReport) -> PageFigure | None:
     words = f"Layers of {report.title}. Tasks: {', '.join(tasks)}. Calls: {'; '.join(calls)}."
     try:
         figure = model_figure(model, units_of(report))
+    except GraphError:
+        return None
+    return PageFigure(inline_svg(figure, "graph", words), words)
+
+
+def _program_drawing(report: Report | ModelReport) -> PageFigure | None:
+    """What the numbers of a program are calculated from; None for more than can be told apart."""
+    if report.sensitivity is None:
+        return None
+    solution = report.sensitivity.solution
+    words = f"What {', '.join(map(spoken, solution.outputs))} are calculated from."
+    try:
+        figure = program_figure(solution, units_of(report))
     except GraphError:
         return None
     return PageFigure(inline_svg(figure, "graph", words), words)

@@ -14,7 +14,7 @@ from headway.models.inference.fit import Fit
 from headway.models.language.digits import ends, with_unit
 from headway.models.language.parameters import Parameter
 from headway.models.language.scales import Scale, units_of
-from headway.models.language.titles import split_header
+from headway.models.language.titles import split_header, spoken
 from headway.models.language.units import ONE, Unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
@@ -23,7 +23,7 @@ from headway.models.reports.report import Report
 from headway.models.showing.fitted.fits import WILD, estimate
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits, grouped, power_of_ten, settled
+from headway.numerals import digits, grouped, power_of_ten, settled, significant
 
 _NOTHING = 1e-6  # of a parameter's unit
 _MOST_DIGITS = 6  # of a number that a tool computed rather than printed
@@ -297,10 +297,21 @@ def _strongest(sensitivity: Sensitivity) -> str:
         return "The model has no stations, so nothing saturates."
     name = max(sizes, key=lambda n: round(abs(sizes[n]), 6))
     words = output.replace("_", " ")
-    return (
-        f"The model has no stations, so nothing saturates; {name} matters most: "
-        f"1% more of it changes {words} by {sizes[name]:+.2g}%."
-    )
+    most = one_percent(name, sizes[name], words)
+    return f"The model has no stations, so nothing saturates. What matters most is {most}."
+
+
+def one_percent(parameter: str, elasticity: float, output: str) -> str:
+    """A parameter, and what 1% more of it does to an output.
+
+    Examples
+    --------
+    >>> one_percent("long_startup", -0.98, "bandwidth")
+    'the long startup: 1% more of it lowers the bandwidth by 0.98%'
+    """
+    turn = "raises" if elasticity > 0 else "lowers"
+    size = significant(abs(elasticity), 2)
+    return f"the {spoken(parameter)}: 1% more of it {turn} the {output} by {size}%"
 
 
 def warnings(report: Report | ModelReport) -> list[str]:

@@ -13,11 +13,31 @@ from headway.models.language.titles import spoken
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import Headline
 from headway.models.reports.report import Report
+from headway.models.reports.words import one_percent
 from headway.models.showing.parts.layers import fullest
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.numerals import four_digits
+from headway.records import dataclass
+
+
+@dataclass(frozen=True)
+class First:
+    """What is the first to fill: its name, whether it is several, and its share in use if told."""
+
+    name: str
+    is_several: bool = False
+    share: float | None = None
+
+    @property
+    def fills(self) -> str:
+        """That it fills first, as a clause."""
+        used = "" if self.share is None else f", {self.share:.0%} in use"
+        return f"{self.name} {'fill' if self.is_several else 'fills'} first{used}"
+
+    def __str__(self) -> str:
+        return self.name if self.share is None else f"{self.name} ({self.share:.0%} in use)"
 
 
 def headline(report: Report | ModelReport) -> Headline:
@@ -45,13 +65,7 @@ def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
     said = least if math.isinf(kept.high) else f"up to {shown} keep {under}"
     much = f"How many {load}" if load else "How much load"
     question = f"{much} can {_called(report)} take with {under}?"
-    return Headline(question, _sentence(f"{said}{_fills(first)}"))
-
-
-def _fills(first: str) -> str:
-    """What fills first, as the end of a sentence."""
-    verb = "fill" if first.startswith("the threads") else "fills"
-    return f"; {first} {verb} first" if first else ""
+    return Headline(question, _sentence(f"{said}; {first.fills}" if first else said))
 
 
 def _load_question(report: Report | ModelReport) -> str:
@@ -96,6 +110,11 @@ def limit_of(report: Report | ModelReport) -> ServerQuantity | None:
     return ServerQuantity("saturation throughput", limit, limit, limit, "op/s")
 
 
+def _is_least(limit: ServerQuantity | None) -> bool:
+    """Whether only a lower end is known of the load that saturates."""
+    return limit is not None and limit.low != limit.high and not limit.determined
+
+
 def limit_words(report: Report | ModelReport) -> str:
     """The load that saturates as text; nothing where nothing does."""
     limit, scale = limit_of(report), units_of(report)
@@ -105,21 +124,21 @@ def limit_words(report: Report | ModelReport) -> str:
     value = scale.text(limit.value, unit)
     if limit.low == limit.high:
         return value
-    if not limit.determined:
+    if _is_least(limit):
         return f"at least {scale.text(limit.low, unit)}"
     return f"{value} (95%: {ends(limit.low, limit.high, scale.unit(unit))})"
 
 
-def fills_first(report: Report | ModelReport) -> str:
+def fills_first(report: Report | ModelReport) -> First | None:
     """The station, or the pool or processor of layers, that is the first to fill."""
     effects = report.sensitivity
     if effects is None:
-        return ""
+        return None
     layers = effects.model.graph.layers
     if layers is not None:
-        kind, name, share = fullest(effects.solution, layers)
-        return f"{kind} {name} ({share:.0%} in use)"
-    return effects.bottlenecks[0].station if len(effects.bottlenecks) > 1 else ""
+        most = fullest(effects.solution, layers)
+        return First(most.words, most.is_pool, most.share)
+    return First(effects.bottlenecks[0].station) if len(effects.bottlenecks) > 1 else None
 
 
 def _open(report: Report | ModelReport, solution: Solution) -> str:
@@ -129,8 +148,8 @@ def _open(report: Report | ModelReport, solution: Solution) -> str:
     who = f"{solution.bottleneck} fills first" if many else "the queue grows without end"
     if not limit:
         return _sentence(f"Nothing saturates; {now}")
-    if limit.startswith("at least"):
-        return _sentence(f"{limit}: the data do not bound it from above; {now}")
+    if _is_least(limit_of(report)):
+        return _sentence(f"{limit}; the measured loads do not show where it ends; {now}")
     return _sentence(f"up to {limit}, where {who}; {now}")
 
 
@@ -146,6 +165,9 @@ def _closed(report: Report | ModelReport, solution: Solution) -> str:
     if not limit or not math.isfinite(knee):
         return _sentence(f"Nothing saturates; {now}")
     few = f"{max(1, math.ceil(knee)):,}"
+    if _is_least(limit_of(report)):
+        reach = f"the throughput reaches {limit}, and the measured loads do not show where it ends"
+        return _sentence(f"From about {few} clients on, more only wait: {reach}; {now}")
     alone = len(_limits(report)) == 1
     who = "throughput ends" if alone else f"{solution.bottleneck} fills first,"
     return _sentence(f"From about {few} clients on, more only wait: {who} at {limit}; {now}")
@@ -176,14 +198,9 @@ def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
 
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
     """Which pool or processor is the fullest."""
-    layers = solution.model.graph.layers
-    assert layers is not None  # noqa: S101 - only then it is called
-    kind, name, share = fullest(solution, layers)
-    fills = "fill first" if kind.endswith("of") else "fills first"
-    return Headline(
-        _clients_question(report),
-        _sentence(f"{kind} {name} {fills}, {share:.0%} in use; {_now(report, solution)}"),
-    )
+    first, now = fills_first(report), _now(report, solution)
+    said = f"{first.fills}; {now}" if first else now
+    return Headline(_clients_question(report), _sentence(said))
 
 
 def _of_program(report: Report | ModelReport) -> Headline:
@@ -199,8 +216,7 @@ def _of_program(report: Report | ModelReport) -> Headline:
         return Headline(question, _sentence(now))
     name = max(sizes, key=lambda n: round(abs(sizes[n]), 6))
     return Headline(
-        question,
-        _sentence(f"Mostly on {name}: 1% more changes the {words} by {sizes[name]:+.2g}%; {now}"),
+        question, _sentence(f"mostly on {one_percent(name, sizes[name], words)}; {now}")
     )
 
 

@@ -118,7 +118,7 @@ def _signs(report: Report | ModelReport) -> Iterator[Sign]:
                    f"{report.kept.limit(report.model, units_of(report))}",
                    report.kept.shown(units_of(report)))  # fmt: skip
     first = fills_first(report)
-    yield from [Sign("fills first", first)] if first else []
+    yield from [Sign("fills first", str(first))] if first else []
     if limit_words(report):
         yield Sign("saturates at", limit_words(report))
     if isinstance(report, Report):

@@ -13,6 +13,7 @@ from headway.models.tables.description import Field
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, significant
 from headway.queueing.layers.parts import Processor, Task
+from headway.records import dataclass
 
 _RATE, _TIME = unit("1/s"), unit("s")
 _UNITS: dict[str, Unit] = {
@@ -89,8 +90,8 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
                 f"{processor} {limited}: give it more threads, or make what they wait for faster"
             )
     if pools or devices:
-        _, busiest, share = fullest(solution, layers)
-        notes.append(f"busiest: {busiest}, {_percent(share)}")
+        busiest = fullest(solution, layers)
+        notes.append(f"busiest: {busiest.name}, {_percent(busiest.share)}")
     return notes
 
 
@@ -108,12 +109,26 @@ def _replicas(parts: Mapping[str, Task] | Mapping[str, Processor]) -> dict[str, 
     return {name: count for name, count in counts.items() if count > 1}
 
 
-def fullest(solution: Solution, layers: Layers) -> tuple[str, str, float]:
-    """What is used most at one operating point: words for its kind, its name, and its share."""
+@dataclass(frozen=True)
+class Fullest:
+    """A pool of threads, or a processor, that is used most, and its share in use."""
+
+    name: str
+    share: float
+    is_pool: bool
+
+    @property
+    def words(self) -> str:
+        """What it is, and its name."""
+        return f"the {'threads of' if self.is_pool else 'processor'} {self.name}"
+
+
+def fullest(solution: Solution, layers: Layers) -> Fullest:
+    """What is used most at one operating point; pools come before processors used as much."""
     pools, devices = _uses(solution, layers)
-    shares = [("the threads of", *pool) for pool in pools.items()]
-    shares += [("the processor", *device) for device in devices.items()]
-    return max(shares, key=lambda each: each[2])
+    shares = [Fullest(name, share, True) for name, share in pools.items()]  # noqa: FBT003
+    shares += [Fullest(name, share, False) for name, share in devices.items()]  # noqa: FBT003
+    return max(shares, key=lambda each: each.share)
 
 
 def _uses(solution: Solution, layers: Layers) -> tuple[dict[str, float], dict[str, float]]:

@@ -242,16 +242,19 @@ def test_measured_values_stand_as_printed():
     assert rows[1] == ["298", "3.4", "4.21", "+23.7%"]
 
 
-def test_a_program_has_no_graph_but_everything_else():
+def test_a_program_has_a_picture_of_its_numbers():
     page = parsed(html("program"))
 
-    assert "nothing saturates; messages matters most" in page.text
+    assert "so nothing saturates. What matters most is the messages: 1% more of it" in page.text
     assert [svg.attributes.get("aria-labelledby") for svg in page.every("svg")] == [
         "curve-title",
         None,
         "tornado-title",
         "errors-title",
+        "graph-title",
     ]
+    (graph,) = (s for s in page.every("svg") if "graph-title" in s.attributes.values())
+    assert "calculated from" in graph.text
 
 
 def test_a_percentile_has_its_formula_in_the_times_that_it_adds_up():
