@@ -102,9 +102,27 @@ class LayersOfFile(Entries):
             task,
             self._flow(entry, name, keys),
             self._number(entry.arrival_rate, *keys, "arrival_rate"),
-            self._numbers(entry.forwards, *keys, "forwards"),
+            self._calls(entry.forwards, *keys, "forwards"),
             entry.priority,
         )
+
+    def _calls(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
+        """Numbers by entry, each named ENTRY, or TASK.ENTRY as the tables of the file stand."""
+        tasks = self.entry.tasks
+        known = {entry for each in tasks.values() for entry in each.entries}
+        called: dict[str, Formula] = {}
+        for name, number in self._numbers(table, *keys).items():
+            task, _, entry = name.partition(".")
+            if name in known or task not in tasks:
+                entry = name
+            elif entry not in tasks[task].entries:
+                msg = f"task {task} has no entry {entry!r}{nearest(entry, tasks[task].entries)}"
+                raise self.place.error(msg, *keys, name)
+            if entry in called:
+                msg = f"entry {entry} stands there twice; delete one"
+                raise self.place.error(msg, *keys, name)
+            called[entry] = number
+        return called
 
     def _numbers(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
         return {name: self._number(value, *keys, name) for name, value in table.items()}
@@ -142,8 +160,8 @@ class LayersOfFile(Entries):
             self._number(entry.demand, *keys, "demand"),
             self._number(entry.scv, *keys, "scv"),
             self._number(entry.think_time, *keys, "think_time"),
-            self._numbers(entry.calls, *keys, "calls"),
-            self._numbers(entry.sends, *keys, "sends"),
+            self._calls(entry.calls, *keys, "calls"),
+            self._calls(entry.sends, *keys, "sends"),
             entry.fixed,
         )
 

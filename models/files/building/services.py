@@ -111,7 +111,9 @@ _STEP: KeyTable = {
     "demand": TableKey(_PLAIN, "Mean time at a processor of speed 1, for a request [s]."),
     "scv": TableKey(_PLAIN, "Squared coefficient of variation of each slice between calls."),
     "think_time": TableKey(_PLAIN, "A delay first, for which the thread is held [s]."),
-    "calls": TableKey(TableOf(_PLAIN), "Mean calls whose reply the thread waits for, by entry."),
+    "calls": TableKey(
+        TableOf(_PLAIN), "Mean calls whose reply the thread waits for, by ENTRY or TASK.ENTRY."
+    ),
     "sends": TableKey(TableOf(_PLAIN), "Mean messages that nobody waits for, by entry."),
     "fixed": TableKey(Truth(), "Whether numbers of calls are whole and do not vary."),
 }

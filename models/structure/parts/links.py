@@ -287,7 +287,9 @@ def _no_parameter(model: str, links: Links, name: str, there: Iterable[str]) -> 
         if isinstance(read, Formula) and read.constant is None:
             how = ", ".join(sorted(read.names)) or "a number there"
             return f"{head}.{side} is the formula {read.text!r} in {model}; set {how}"
-    return f"{model} has no parameter {name!r}{nearest(name, there)}"
+    if not (known := list(there)):
+        return f"{model} has no parameters; name its numbers under [parameters] to set {name!r}"
+    return f"{model} has no parameter {name!r}{nearest(name, known)}"
 
 
 def _check_apart(names: Sequence[str], parameters: Parameters) -> None:

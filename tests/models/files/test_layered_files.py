@@ -107,6 +107,19 @@ def test_many_points_are_solved_at_once_in_their_order():
     assert np.asarray(swept.throughput).tolist() == pytest.approx(alone, rel=1e-6)
 
 
+def test_a_call_names_an_entry_alone_or_with_its_task():
+    """As a name of its own where an entry is named with a dot."""
+    plain = parse_model(SHOP).graph.layers
+    named = parse_model(SHOP.replace("{ read = 2.5 }", '{ "database.read" = 2.5 }')).graph.layers
+    assert named == plain
+    dotted = parse_model(
+        SHOP.replace("{ read = 2.5 }", '{ "database.read" = 2.5 }').replace(
+            "entries.read]", 'entries."database.read"]'
+        )
+    ).graph.layers
+    assert set(dotted.entries) == {"visit", "page", "database.read"}
+
+
 def test_a_flow_has_the_parts_of_the_file():
     """Series, branches, a choice, a loop and the reply before the end."""
     layers = parse_model(FLOW).graph.layers
@@ -150,6 +163,16 @@ REFUSED = {
     "half a thread": ("web_threads = 2", "web_threads = 1.5", "threads of web is 1.5; it must be"),
     "negative": ('demand = "5 ms"', 'demand = "-5 ms"', "demand of page is -0.005; it must be"),
     "unknown call": ("{ read = 2.5 }", "{ reed = 2.5 }", "calls 'reed', which is no entry"),
+    "no entry of a task": (
+        "{ read = 2.5 }",
+        '{ "database.reed" = 2.5 }',
+        "database has no entry 'reed'",
+    ),
+    "called twice": (
+        "{ read = 2.5 }",
+        '{ read = 2.5, "database.read" = 1 }',
+        "entry read stands there twice",
+    ),
     "unknown key": ("servers = 2", "server = 2", "unknown key server"),
     "both": (
         "[outputs]",
