@@ -88,6 +88,7 @@ PLACES: dict[str, dict[str, str]] = {
         "sweep": "headway.models.sweeping.sweeping:sweep_model",
         "global_sensitivity": "headway.models.sweeping.crossing.importance:global_sensitivity",
         "html": "headway.models.reports.live.pictures:model_html",
+        "latex": "headway.models.reports.live.pictures:model_latex",
         "panel": "headway.models.reports.live.opening:open_panel",
         "scale": "headway.models.showing.models:description_scale",
         "tables": "headway.models.showing.models:description_tables",

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,20 +22,16 @@ from headway.cli.options import (
     set_option,
     window_options,
 )
-from headway.errors import InvalidParameter, visible
+from headway.errors import visible
 from headway.models.files.whole import write_whole
 
 if TYPE_CHECKING:
     from headway.models.analysis.goals import Goal
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
-    from headway.models.reports.alone import ModelReport
-    from headway.models.reports.kinds.audited import AuditReport
-    from headway.models.reports.kinds.builds import BuildsReport
-    from headway.models.reports.kinds.days import DayReport
+    from headway.models.reading.loadtest import LoadTest
     from headway.models.reports.paged import Paged
     from headway.models.reports.report import Report
-    from headway.models.structure.model import Model
 
 FORMS = (
     "headway report --data curve.csv --out curve.html",
@@ -92,6 +88,7 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
+    from headway.models.reports.making import make_report, refuse
     from headway.models.reports.report import page_place
 
     page_place(out)
@@ -99,59 +96,40 @@ def command(
     goal = None if target is None else _limit(target)
     report: Paged
     fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
+    by_hand = _set_by_hand(settings)
     if model is None:
         of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
-        _refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL")
-        report = _of_tests(data, baseline, hints, typed)
+        refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL")
+        test, before = _load_test(data, hints), baseline and _load_test((baseline,), hints)
+        report = make_report(None, test, command=typed, baseline=before)
     elif over is not None:
         without = {"--data": data or None, "--y": y, "--baseline": baseline}
-        _refuse({**fitted, **without}, "a page without --over")
-        report = _of_day(chosen_model(model, preset, settings), over, goal, typed)
+        refuse({**fitted, **without}, "a page without --over")
+        chosen = chosen_model(model, preset, settings)
+        report = make_report(chosen, fixed=by_hand, command=typed, target=goal, over=over)
     elif not data:
-        _refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
-        report = _alone(model, preset, settings, y, typed, goal)
+        refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
+        chosen = chosen_model(model, preset, settings)
+        report = make_report(chosen, y=y, fixed=by_hand, command=typed, target=goal)
     elif model in families() and free is None and preset is None and not settings:
         report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal)
     else:
         many = ", ".join(families())
-        _refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
+        refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
         chosen = chosen_model(model, preset, settings)
-        report = _of_model(
-            chosen, data, hints, names_of(free), settings, x, y, low, high, typed, goal
-        )
+        limits, curve = load_limits(low, high, chosen), _measured(data, hints)
+        names = names_of(free)
+        report = make_report(chosen, curve, names, x, y, *limits, by_hand, typed, target=goal)
     content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
 
 
-def _refuse(options: dict[str, Any], needs: str) -> None:
-    """Refuse options that have nothing to work on."""
-    for option, given in options.items():
-        if given is not None:
-            msg = f"{option} needs {needs}"
-            raise InvalidParameter(msg)
-
-
-def _of_tests(
-    data: tuple[str, ...], baseline: str | None, hints: "Hints", typed: str
-) -> "AuditReport | BuildsReport":
-    """Report on a load test alone: whether it can be trusted, or differs from one before."""
+def _load_test(data: tuple[str, ...], hints: "Hints") -> "LoadTest | None":
+    """What load tests measured; None without files."""
     from headway.models.reading.loadtest import read_load_test
 
-    if not data:
-        msg = "a report needs a model, measurements or both; give MODEL, --data FILE or both"
-        raise InvalidParameter(msg)
-    test = read_load_test(data, hints=hints)
-    if baseline is not None:
-        from headway.models.inference.builds import compare_builds
-        from headway.models.reports.kinds.builds import BuildsReport
-
-        before = read_load_test([baseline], hints=hints)
-        return BuildsReport(compare_builds(before, test), test, typed)
-    from headway.models.analysis.audit import audit
-    from headway.models.reports.kinds.audited import AuditReport
-
-    return AuditReport(audit(test), typed)
+    return read_load_test(data, hints=hints) if data else None
 
 
 def _limit(target: str) -> "Goal":
@@ -159,17 +137,6 @@ def _limit(target: str) -> "Goal":
     from headway.models.inference.forecasting.highest_load import read_limit
 
     return read_limit(target)
-
-
-def _of_day(model: "Model", over: str, goal: "Goal | None", typed: str) -> "DayReport":
-    """Report on a model over a day."""
-    from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME
-    from headway.models.reports.kinds.days import DayReport
-
-    if goal is not None and goal.output != RESPONSE_TIME:
-        msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
-        raise InvalidParameter(msg)
-    return DayReport(model.over(over, None if goal is None else goal.limit), typed)
 
 
 def _of_family(
@@ -201,43 +168,6 @@ def _limited_column(curve: "Measurements", goal: "Goal | None") -> str | None:
     from headway.models.inference.forecasting.highest_load import percentile_column
 
     return None if goal is None else percentile_column(curve, goal)
-
-
-def _of_model(
-    model: "Model",
-    data: tuple[str, ...],
-    hints: "Hints",
-    free: list[str],
-    settings: tuple[str, ...],
-    x: str | None,
-    y: str | None,
-    low: str | None,
-    high: str | None,
-    typed: str,
-    goal: "Goal | None",
-) -> "Report":
-    """Report on a model, with some parameters fitted if requested."""
-    from headway.models.reports.report import make_report
-
-    limits = load_limits(low, high, model)
-    curve, by_hand = _measured(data, hints), _set_by_hand(settings)
-    y = y or (_limited_column(curve, goal) if free else None)
-    return make_report(model, curve, free, x, y, *limits, by_hand, typed, target=goal)
-
-
-def _alone(
-    name: str,
-    preset: str | None,
-    settings: tuple[str, ...],
-    y: str | None,
-    typed: str,
-    goal: "Goal | None",
-) -> "ModelReport":
-    """Describe a model without measurements."""
-    from headway.models.reports.alone import report_model
-
-    model = chosen_model(name, preset, settings)
-    return report_model(model, y, _set_by_hand(settings), typed, goal)
 
 
 def _set_by_hand(settings: tuple[str, ...]) -> set[str]:

@@ -38,16 +38,21 @@ class Equation:
         What is on the left.
     mathml
         The whole equation as a MathML element.
-    text
-        The right side as text, for those who cannot see the mathematics.
+    form
+        The right side as an expression of SymPy.
     doc
         What it means.
     """
 
     name: str
     mathml: str
-    text: str
+    form: Any
     doc: str = ""
+
+    @property
+    def text(self) -> str:
+        """The right side as text, for those who cannot see the mathematics."""
+        return str(self.form)
 
     @property
     def lines(self) -> dict[str, list[str]]:
@@ -219,14 +224,14 @@ def _run(model: Model, given: dict[str, Any], target: str) -> Any:
 
 
 def _equation(model: Model, name: str, right: Any) -> Equation | None:
-    if right is None:
+    if right is None or right == _calculated(name):
         return None
     if sympy.sympify(right, strict=True).count_ops() > MOST_OPERATIONS:
         return None
     form = whole_numbers(right)
     equals = f"<mrow>{mathml(symbol(name))}<mo>=</mo>{mathml(form)}</mrow>"
     doc = model.meaning(name).doc
-    return Equation(name, equals, str(form), doc)
+    return Equation(name, equals, form, doc)
 
 
 def uses_erlang(equations: list[Equation]) -> bool:

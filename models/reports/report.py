@@ -14,7 +14,6 @@ from headway.models.analysis.comparison import Comparison, compare
 from headway.models.analysis.goals import Goal
 from headway.models.analysis.kept import Kept, kept_by_model
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
-from headway.models.files.whole import write_whole
 from headway.models.inference.fit import Fit
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.forecasting.highest_load import read_limit
@@ -59,9 +58,10 @@ class Report(Paged):
     >>> from headway.models import ModelGraph
     >>> from headway.queueing import MM1
     >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
-    >>> make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
+    >>> report = measured_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
+    >>> report
     Report(one against curve.csv, 2 points)
-    >>> "</html>" in make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve).to_html()
+    >>> "</html>" in report.to_html()
     True
     """
 
@@ -87,7 +87,7 @@ class Report(Paged):
         >>> from headway.models import ModelGraph
         >>> from headway.queueing import MM1
         >>> curve = Measurements.parse("load_ops_s,response_ms\n1,111\n5,200\n", "curve.csv")
-        >>> report = make_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
+        >>> report = measured_report(ModelGraph("one").station("cpu", MM1(0.1)).at(), curve)
         >>> report.model.solve().response_time.round(3).tolist()
         [0.111, 0.2]
         """
@@ -101,7 +101,7 @@ class Report(Paged):
         --------
         >>> from headway.models import catalogue_model
         >>> curve = Measurements.parse("load_ops_s,response_ms\n300,4.2\n600,6.1\n", "curve.csv")
-        >>> make_report(catalogue_model("nfs-server").with_preset("raid"), curve).title
+        >>> measured_report(catalogue_model("nfs-server").with_preset("raid"), curve).title
         'nfs-server (raid)'
         """
         return self.model.title
@@ -120,7 +120,7 @@ class Report(Paged):
         return measured_ground(self.comparison, point, units_of(self))
 
 
-def make_report(
+def measured_report(
     model: Model,
     measurements: Measured,
     free: Names = (),
@@ -130,7 +130,6 @@ def make_report(
     high: float = math.inf,
     fixed: Collection[str] = (),
     command: str = "",
-    out: str | Path | None = None,
     target: str | Goal | None = None,
 ) -> Report:
     r"""Compare a model with measurements, fit it if asked to, and differentiate it.
@@ -149,8 +148,6 @@ def make_report(
         set by hand makes the operating point.
     command
         What was typed to get the report, for the record.
-    out
-        The page to write, ``.html``; none if left out.
     target
         A limit of the response time or a percentile, such as ``response_time_p99<=50ms``: the page
         says up to which load it is kept.
@@ -166,12 +163,11 @@ def make_report(
     >>> from headway.models import catalogue_model
     >>> text = "throughput_ops_s,response_ms\n300,4.2\n600,6.1\n900,10.0\n"
     >>> raid = catalogue_model("nfs-server").with_preset("raid")
-    >>> page = make_report(raid, Measurements.parse(text, "own.csv"))
+    >>> page = measured_report(raid, Measurements.parse(text, "own.csv"))
     >>> page.sensitivity.model.inputs["arrival_rate"], page.sensitivity.bottleneck
     (600.0, 'cpu')
     """
     measurements = measurements_in(measurements)
-    place = None if out is None else page_place(out)
     columns = x, y, low, high
     fit = fit_model(model, measurements, free, *columns) if free else None
     comparison = fit.comparison if fit else compare(model, measurements, *columns)
@@ -180,12 +176,9 @@ def make_report(
     if target is not None:
         goal, point = read_limit(target), sensitivities.model if sensitivities else None
         kept = kept_by_fit(fit, goal) if fit else _kept_as_given(comparison, point, goal)
-    report = Report(
+    return Report(
         measurements, comparison, fit, sensitivities, frozenset(fixed), command, kept=kept
     )
-    if place is not None:
-        write_whole(place, report.to_html().encode())
-    return report
 
 
 def page_place(out: str | Path) -> Path:
@@ -226,7 +219,7 @@ def server_report(
     command
         What was typed to get the report, for the record.
     target
-        As for `make_report`.
+        As for `measured_report`.
 
     Examples
     --------

@@ -14,9 +14,14 @@ class ModelDisplay(Shown):
     """How a model shows itself in a notebook."""
 
     def _repr_html_(self) -> str:
-        """Show the model in a notebook: its graph as a picture, then its tables."""
+        """Show the model in a notebook: its graph as a picture, its formulas, then its tables."""
         html: str = perform(self, "html")
         return html
+
+    def _repr_latex_(self) -> str | None:
+        """Its formulas for a notebook that is printed; None without closed forms."""
+        latex: str | None = perform(self, "latex")
+        return latex
 
     def panel(
         self,

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shlex
 
 import click
 import networkx as nx
@@ -13,8 +14,10 @@ import headway
 from headway.cli.main import ROOMS
 from headway.errors import InvalidParameter, OutputError, UnknownParameter
 from headway.lazy import loaded
+from headway.models import compare_builds, global_sensitivity, retries
 from headway.models.inference.server import ServerFit
 from headway.models.structure.model import Model
+from tests.support.command import headway as command
 
 CURVE = "throughput_ops_s,response_ms\n200,2.25\n500,3\n800,6\n900,11\n"
 """M/M/1 of 1 ms behind 1 ms."""
@@ -89,6 +92,30 @@ def test_a_report_is_written_where_it_is_asked_for(place, tmp_path):
         headway.report(server(), place, out=tmp_path / "page.svg")
 
 
+def test_a_model_alone_has_a_page_and_so_have_load_tests(place, tmp_path):
+    out, typed = tmp_path / "page.html", tmp_path / "typed.html"
+    values = {"delay": "1 ms", "service_time": "0.5 ms", "arrival_rate": "900 op/s"}
+    settings = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
+    arguments = ["report", "server-single", *settings, "--out", str(typed)]
+    assert command(*arguments).code == 0
+
+    headway.report(
+        headway.load("server-single").at(values),
+        out=out,
+        fixed=values,
+        command=shlex.join(["headway", *arguments]),
+    )
+
+    assert out.read_text() == typed.read_text()
+    assert type(headway.report(measurements=place)).__name__ == "AuditReport"
+    with pytest.raises(InvalidParameter, match="free needs measurements"):
+        headway.report(server(), free="delay")
+    with pytest.raises(InvalidParameter, match="target needs a model"):
+        headway.report(measurements=place, target="response_time<=5ms")
+    with pytest.raises(InvalidParameter, match="give MODEL, --data FILE or both"):
+        headway.report()
+
+
 def test_columns_are_named_and_given_units_as_on_the_command_line(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("rate,took\n100,3\n200,4\n")
@@ -108,17 +135,47 @@ def test_a_notebook_keeps_the_lines_of_an_equation_and_the_widths_of_columns(pla
     assert "<caption" in server()._repr_html_() + headway.load("nfs-server").solve()._repr_html_()
 
 
+def test_a_notebook_shows_the_formulas_of_a_model():
+    latex = server()._repr_latex_()
+
+    first = r"\mathrm{response\_time} &= \mathrm{delay} + \mathrm{node.response\_time} \\"
+    assert latex.splitlines()[1] == first
+    assert server()._repr_html_().count("<math ") == latex.count("&=") == 2
+    assert headway.load("server-closed")._repr_latex_() is None
+
+
 READ = {*inspect.signature(headway.read).parameters} - {"places"}
 SHOWN = {"json", "csv", "plot", "log", "dark", "wide"}
 MADE = {"preset", "set", "closed", "think"}
 CREW = {"workers", "cluster", "wait"}
-SPELT = {"from": "low", "to": "high", "bound": "bounds", "target": "targets", "output": "outputs"}
+SPELT = {
+    "from": "low",
+    "to": "high",
+    "bound": "bounds",
+    "target": "targets",
+    "output": "outputs",
+    "percentile": "percentiles",
+    "over": "day",
+    "sample": "samples",
+}
 """Options that are repeated, or a keyword of Python, are spelt otherwise in functions."""
 
 ASKED = {
     "read": ([headway.read], SHOWN | {"out"}),
     "audit": ([headway.audit], SHOWN | READ),
-    "compare": ([headway.compare], SHOWN | READ | MADE | {"data", "at_most"}),
+    "solve": (
+        [Model.solve, Model.over, Model.simulate, Model.propagate],
+        SHOWN | MADE | CREW | {"show", "queue_lengths", "uncertain"},  # methods of their own
+    ),
+    "check": ([Model.check], SHOWN | MADE | CREW),
+    "compare": ([headway.compare, compare_builds], SHOWN | READ | MADE | {"data"}),
+    "sensitivity": (
+        # of a fit: data, free; of the whole range: global; in Python, of what_it_takes: solve_for,
+        # and a target, which is an output and what is wanted of it
+        [Model.sensitivity, global_sensitivity],
+        SHOWN | MADE | CREW | READ | {"data", "free", "global", "target", "solve_for"},
+    ),
+    "retries": ([retries], SHOWN | MADE),
     "fit": (
         [headway.fit, headway.fit_server, ServerFit.highest_load],
         # of the fitted model: to_toml, predict, next_loads; at before the fit
@@ -127,11 +184,8 @@ ASKED = {
     ),
     "size": ([headway.size], SHOWN | MADE | {"over", "every"}),  # a day has a function of its own
     "sweep": ([headway.sweep], SHOWN | MADE | CREW | {"points", "sample", "kind", "seed"}),
-    # a day and two builds have pages of their own
-    "report": (
-        [headway.report, headway.fit_server],
-        READ | {"preset", "set", "data", "over", "baseline"},
-    ),
+    # a family of forms is fitted first
+    "report": ([headway.report, headway.fit_server], READ | {"preset", "set", "data"}),
 }  # fmt: skip
 """The functions that do what a command does, and its options about what comes before and after."""
 

@@ -38,7 +38,7 @@ from headway.models.reports.alone import report_model
 from headway.models.reports.kinds.audited import AuditReport
 from headway.models.reports.kinds.builds import BuildsReport
 from headway.models.reports.kinds.days import DayReport
-from headway.models.reports.report import make_report, server_report
+from headway.models.reports.report import measured_report, server_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse
 from tests.support import figures
@@ -167,10 +167,10 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
 
 PAGES: dict[str, Callable[[], list[Any]]] = {
     "Report": lambda: [
-        make_report(site(), measured(), ["delay", "service_time"]),
-        make_report(site(), measured()),
+        measured_report(site(), measured(), ["delay", "service_time"]),
+        measured_report(site(), measured()),
         server_report(server()),
-        make_report(site(), in_other_units(), ["service_time"]),
+        measured_report(site(), in_other_units(), ["service_time"]),
     ],
     "ModelReport": lambda: [
         report_model(site().at(arrival_rate=600.0)),

@@ -9,7 +9,7 @@ import numpy as np
 from headway.models import Measurements, catalogue_model, data_path
 from headway.models.files.reading import parse_model
 from headway.models.language.titles import header
-from headway.models.reports.report import make_report
+from headway.models.reports.report import measured_report
 
 RAID = data_path("network_sensitivity/table_a_5_raid_performance.csv")
 SCSI = data_path("network_sensitivity/table_a_1_scsi_performance.csv")
@@ -70,7 +70,7 @@ def report(model, data, free=(), preset=None, y=None, **values):
     chosen = catalogue_model(model) if isinstance(model, str) else model
     chosen = chosen.with_preset(preset) if preset else chosen
     measured = Measurements.parse(data, "own.csv") if "\n" in str(data) else None
-    return make_report(chosen.at(values), measured or Measurements.read(data), free, y=y)
+    return measured_report(chosen.at(values), measured or Measurements.read(data), free, y=y)
 
 
 CASES = {
@@ -111,7 +111,7 @@ def of_catalogue(name):
     titles = ",".join(map(header, (load, output), units))
     rows = [f"{x!r},{1.05 * y!r}" for x, y in zip(loads.tolist(), values.tolist(), strict=True)]
     data = Measurements.parse("\n".join([titles, *rows]), "own.csv")
-    return make_report(model, data, y=output)
+    return measured_report(model, data, y=output)
 
 
 @lru_cache

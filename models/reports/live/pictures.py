@@ -9,6 +9,8 @@ from headway.models.structure.model import Model
 
 _IMAGE = '<img alt="Graph of {}" style="max-width: 100%" src="data:image/svg+xml;base64,{}">'
 
+_FORMULA = '<div style="overflow-x: auto"><math display="block">{}</math></div>'
+
 
 def graph_svg(graph: ModelGraph) -> str | None:
     """Draw a graph as SVG; None where it has no stations, or more routes than can be drawn.
@@ -33,7 +35,7 @@ def graph_svg(graph: ModelGraph) -> str | None:
 
 
 def model_html(model: Model) -> str:
-    """A model's graph with its utilisations, where it can be drawn, and its tables.
+    """A model's graph with its utilisations, where it can be drawn, its formulas and its tables.
 
     Examples
     --------
@@ -41,14 +43,40 @@ def model_html(model: Model) -> str:
     >>> model_html(catalogue_model("nfs-server")).startswith('<img alt="Graph of nfs-server"')
     True
     """
-    tables = "".join(table.to_html() for table in model.tables())
+    from headway.models.reports.formulas import equations
+
+    formulas = (_FORMULA.format(each.mathml) for each in equations(model))
+    tables = (table.to_html() for table in model.tables())
+    return "".join([_drawn(model), *formulas, *tables])
+
+
+def model_latex(model: Model) -> str | None:
+    r"""A model's formulas, one below the other; None where none has a closed form.
+
+    Examples
+    --------
+    >>> from headway.models import catalogue_model
+    >>> print(model_latex(catalogue_model("server-single")).splitlines()[1])
+    \mathrm{response\_time} &= \mathrm{delay} + \mathrm{node.response\_time} \\
+    """
+    from headway.models.plotting.typesetting import tex, word
+    from headway.models.reports.formulas import equations
+
+    lines = [rf"{word(each.name)} &= {tex(each.form)} \\" for each in equations(model)]
+    if not lines:
+        return None
+    return "\n".join([r"$$\begin{aligned}", *lines, r"\end{aligned}$$"])
+
+
+def _drawn(model: Model) -> str:
+    """A model's graph as an image; nothing without stations."""
     if not model.graph.stations:
-        return tables
+        return ""
     try:
         drawn = _svg(model.plot())
     except HeadwayError:  # what cannot be solved as it is set is drawn without utilisations
         drawn = graph_svg(model.graph) or ""
-    return (_image(model.title, drawn) if drawn else "") + tables
+    return _image(model.title, drawn) if drawn else ""
 
 
 def _svg(figure: Any) -> str:

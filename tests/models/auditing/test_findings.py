@@ -9,7 +9,7 @@ from headway.models.auditing.generators import sent_late
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.measured.points import Point
-from headway.models.reports.report import make_report
+from headway.models.reports.report import measured_report
 from headway.models.showing.audits import finding_lines
 from tests.support.command import headway
 
@@ -59,11 +59,11 @@ def test_fits_say_it_too(tmp_path):
 
 
 def test_a_report_says_what_was_found_where_it_says_how_sure_it_is():
-    page = make_report(SINGLE, Measurements.parse(LIMITED, "runs.csv")).to_html()
+    page = measured_report(SINGLE, Measurements.parse(LIMITED, "runs.csv")).to_html()
     assert '<section id="trust">' in page
     assert '<a href="#trust">' in page
     assert "levels off at 40" in page
-    clean = make_report(SINGLE, Measurements.parse(CLEAN, "runs.csv")).to_html()
+    clean = measured_report(SINGLE, Measurements.parse(CLEAN, "runs.csv")).to_html()
     assert "levels off" not in clean
 
 

@@ -18,7 +18,7 @@ from headway.models.reports import solved
 from headway.models.reports.controls import ControlRole
 from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, panel
-from headway.models.reports.report import make_report
+from headway.models.reports.report import measured_report
 from tests.support.cases import mostly_slow
 from tests.support.report_pages import CASES, RAID, SCSI, TAIL, html, made, parsed, report
 
@@ -308,7 +308,7 @@ def test_a_table_that_is_too_far_off_says_why_there_is_no_formula_either(monkeyp
     reads = catalogue_model("lopc").with_preset("em3d-read")
     data = Measurements.parse("added_latency_us,run_time_s\n0,114\n50,360\n100,600\n", "own")
 
-    refused = panel(make_report(reads, data))
+    refused = panel(measured_report(reads, data))
 
     assert isinstance(refused, NoPanel)
     assert "lopc_cycle_time has no closed form" in refused.reason
@@ -343,7 +343,7 @@ def test_a_published_curve_shows_what_its_collection_and_its_page_say():
     (table,) = (
         t
         for t in parsed(
-            make_report(catalogue_model("server").at(service_time=1e-4), data).to_html()
+            measured_report(catalogue_model("server").at(service_time=1e-4), data).to_html()
         ).every("table")
         if t.text.strip().startswith("Data")
     )
@@ -376,19 +376,19 @@ def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():
     data = Measurements.read(RAID)
     slow = raid.at(cpu_time=1e-3, arrival_rate=1234.0)
 
-    assert make_report(slow, data).sensitivity.model.inputs["arrival_rate"] == 595.0
+    assert measured_report(slow, data).sensitivity.model.inputs["arrival_rate"] == 595.0
     named = raid.at(arrival_rate=1234.0)
-    page = make_report(named, data, fixed=("arrival_rate",))
+    page = measured_report(named, data, fixed=("arrival_rate",))
     assert page.sensitivity.model.inputs["arrival_rate"] == 1234.0
     with pytest.raises(Saturated, match="saturates at 1000"):
-        make_report(slow, data, fixed=("arrival_rate",))
+        measured_report(slow, data, fixed=("arrival_rate",))
     several = raid.at(arrival_rate=np.linspace(100, 200, 12))
     with pytest.raises(InvalidParameter, match="one operating point; arrival_rate"):
-        make_report(several, data, fixed=("arrival_rate",))
+        measured_report(several, data, fixed=("arrival_rate",))
 
 
 def test_a_model_that_sustains_nothing_is_reported_as_that():
-    text = make_report(
+    text = measured_report(
         catalogue_model("nfs-server").at(cpu_time=0.1), Measurements.read(RAID)
     ).to_html()
 

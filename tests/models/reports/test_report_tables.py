@@ -1,7 +1,7 @@
 """Tables of a report, beside its curve."""
 
 from headway.models import Measurements, catalogue_model
-from headway.models.reports.report import make_report
+from headway.models.reports.report import measured_report
 from headway.models.reports.words import summary_tables
 
 
@@ -9,7 +9,7 @@ def test_each_table_of_a_fit_has_its_own_title():
     text = "clients,throughput_ops_s,response_ms\n1,199,5.02\n2,386,5.18\n4,684,5.85\n8,964,8.30\n"
     model = catalogue_model("server-single").at(delay="4 ms", service_time="1 ms")
     both = "response_ms,throughput_ops_s"
-    report = make_report(
+    report = measured_report(
         model, Measurements.parse(text, "two.csv"), ["delay", "service_time"], y=both
     )
 
@@ -23,6 +23,6 @@ def test_a_comparison_of_several_outputs_has_errors_of_each():
     text = "clients,throughput_ops_s,response_ms\n1,199,5.02\n2,386,5.18\n4,684,5.85\n8,964,8.30\n"
     model = catalogue_model("server-single").at(delay="4 ms", service_time="1 ms")
 
-    tables = summary_tables(make_report(model, Measurements.parse(text, "two.csv")))
+    tables = summary_tables(measured_report(model, Measurements.parse(text, "two.csv")))
 
     assert [table.title for table in tables] == ["Errors by output", "Errors in sum"]

@@ -1,0 +1,188 @@
+"""The page that answers what is asked of a model, of measurements, or of both."""
+
+import math
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from headway.errors import InvalidParameter
+from headway.models.analysis.goals import Goal
+from headway.models.files.whole import write_whole
+from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME
+from headway.models.inference.forecasting.highest_load import percentile_column, read_limit
+from headway.models.language.names import Names
+from headway.models.reading.loadtest import LoadTest, Measured, measurements_in, read
+from headway.models.reports.alone import ModelReport, report_model
+from headway.models.reports.report import Report, measured_report, page_place
+from headway.models.structure.model import Model
+
+if TYPE_CHECKING:
+    from headway.models.over.days import Day
+    from headway.models.reports.kinds.audited import AuditReport
+    from headway.models.reports.kinds.builds import BuildsReport
+    from headway.models.reports.kinds.days import DayReport
+
+    AnyReport: TypeAlias = Report | ModelReport | AuditReport | BuildsReport | DayReport
+
+
+def make_report(
+    model: Model | None = None,
+    measurements: Measured | None = None,
+    free: Names = (),
+    x: str | None = None,
+    y: str | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+    fixed: Collection[str] = (),
+    command: str = "",
+    out: str | Path | None = None,
+    target: str | Goal | None = None,
+    over: "Day | Path | str | float | None" = None,
+    baseline: Measured | None = None,
+) -> "AnyReport":
+    r"""Report on a model, on measurements, or on both compared, as ``headway report`` does.
+
+    Parameters
+    ----------
+    model
+        What predicts; none for a page on measurements alone.
+    measurements, x, y, low, high
+        As for `headway.models.analysis.comparison.compare`. Without measurements, `y` is what the
+        curve shows.
+    free
+        Names of parameters to fit; none to take the model as it is.
+    fixed
+        Names of parameters whose values were set by hand: where the data set one too, the value
+        set by hand makes the operating point.
+    command
+        What was typed to get the page, for the record.
+    out
+        The page to write, ``.html``; none if left out.
+    target
+        A limit of the response time or a percentile, such as ``response_time_p99<=50ms``: the page
+        says up to which load it is kept.
+    over
+        A load over time, as for `Model.over`: a page of the day.
+    baseline
+        The load test of the build before, for a page of two builds without a model.
+
+    Returns
+    -------
+    What the page says, whose ``to_html()`` is the page.
+
+    Raises
+    ------
+    InvalidParameter
+        For what the page has no use for, such as `free` without measurements.
+    HeadwayError
+        As `compare`, `fit_model`, `audit` and `sensitivity` do.
+
+    Examples
+    --------
+    >>> from headway.models import Measurements, catalogue_model
+    >>> text = "throughput_ops_s,response_ms\n300,4.2\n600,6.1\n900,10.0\n"
+    >>> raid = catalogue_model("nfs-server").with_preset("raid")
+    >>> make_report(raid)
+    ModelReport(nfs-server)
+    >>> make_report(raid, Measurements.parse(text, "curve.csv"))
+    Report(nfs-server against curve.csv, 3 points)
+    >>> make_report(raid, free="delay")
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: free needs measurements
+    """
+    place = None if out is None else page_place(out)
+    goal = None if target is None else read_limit(target)
+    limits = {
+        "low": None if low == -math.inf else low,
+        "high": None if high == math.inf else high,
+    }
+    fitted = {"free": free or None, "x": x, **limits}
+    report: AnyReport
+    if model is None:
+        of_model = {"y": y, "target": target, "over": over, "fixed": fixed or None}
+        refuse({**fitted, **of_model}, "a model")
+        report = _of_tests(measurements, baseline, command)
+    elif over is not None:
+        others = {"measurements": measurements, "y": y, "baseline": baseline}
+        refuse({**fitted, **others}, "a page without over")
+        report = _of_day(model, over, goal, command)
+    elif measurements is None:
+        refuse({**fitted, "baseline": baseline}, "measurements")
+        report = report_model(model, y, fixed, command, goal)
+    else:
+        refuse({"baseline": baseline}, "a page without a model")
+        curve = measurements_in(measurements)
+        column = percentile_column(curve, goal) if free and goal is not None else None
+        report = measured_report(
+            model, curve, free, x, y or column, low, high, fixed, command, goal
+        )
+    if place is not None:
+        write_whole(place, report.to_html().encode())
+    return report
+
+
+def refuse(given: Mapping[str, Any], needs: str) -> None:
+    """Refuse what has nothing to work on.
+
+    Parameters
+    ----------
+    given
+        What was asked for, by its name; None for what was not.
+    needs
+        What it would need.
+
+    Examples
+    --------
+    >>> refuse({"x": None, "free": "delay"}, "measurements; give --data FILE")
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: free needs measurements; give --data FILE
+    """
+    for name, value in given.items():
+        if value is not None:
+            msg = f"{name} needs {needs}"
+            raise InvalidParameter(msg)
+
+
+def _of_tests(
+    measured: Measured | None, baseline: Measured | None, command: str
+) -> "AuditReport | BuildsReport":
+    """A load test alone: whether it can be trusted, or differs from one before."""
+    from headway.models.analysis.audit import audit
+
+    if measured is None:
+        msg = "a report needs a model, measurements or both; give MODEL, --data FILE or both"
+        raise InvalidParameter(msg)
+    if baseline is not None:
+        from headway.models.inference.builds import compare_builds
+        from headway.models.reports.kinds.builds import BuildsReport
+
+        test = _load_test(measured)
+        return BuildsReport(compare_builds(_load_test(baseline), test), test, command)
+    from headway.models.reports.kinds.audited import AuditReport
+
+    return AuditReport(audit(_load_test(measured)), command)
+
+
+def _load_test(measured: Measured) -> LoadTest:
+    """A load test of what was measured, whatever it came as."""
+    if isinstance(measured, LoadTest):
+        return measured
+    if isinstance(measured, str | Path):
+        return read(measured)
+    from headway.models.analysis.audit import audit
+
+    return audit(measured).test
+
+
+def _of_day(
+    model: Model, over: "Day | Path | str | float", goal: Goal | None, command: str
+) -> "DayReport":
+    """A model over a day."""
+    from headway.models.reports.kinds.days import DayReport
+
+    if goal is not None and goal.output != RESPONSE_TIME:
+        msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
+        raise InvalidParameter(msg)
+    return DayReport(model.over(over, None if goal is None else goal.limit), command)
