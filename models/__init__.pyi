@@ -40,7 +40,7 @@ from .published.studies.communication import message_map as message_map
 from .published.studies.communication import published_communication as published_communication
 from .published.studies.slowdown_figures import SlowdownPanel as SlowdownPanel
 from .published.studies.slowdown_figures import slowdown_figure as slowdown_figure
-from .reports.making import make_report as make_report
+from .reports.kinds.making import make_report as make_report
 from .reports.report import Report as Report
 from .signatures.collective import MeasuredCollective as MeasuredCollective
 from .signatures.loggp import MeasuredSizes as MeasuredSizes

@@ -88,7 +88,7 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
-    from headway.models.reports.making import make_report, refuse
+    from headway.models.reports.kinds.making import make_report, refuse
     from headway.models.reports.report import page_place
 
     page_place(out)

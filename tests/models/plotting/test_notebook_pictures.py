@@ -65,7 +65,7 @@ def test_a_graph_with_too_many_routes_is_none():
     crowded = graph.route_all([[0.0 if i == j else 1 / 60 for j in range(60)] for i in range(60)])
 
     assert crowded._repr_svg_() is None
-    assert crowded.at()._repr_html_().startswith("<table")
+    assert "<img" not in crowded.at()._repr_html_()
 
 
 def test_a_model_is_a_picture_with_its_utilisations_and_tables():
