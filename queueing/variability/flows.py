@@ -32,7 +32,7 @@ analyzer based on indices of dispersion", Naval Research Logistics 69(1), 2022 (
 """
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -83,6 +83,8 @@ class Traffic:
         Scvs of service times.
     serving
         x_i: scv of departures of a station that is always busy.
+    together
+        Whether two stations are on a common loop, at any of the points.
     """
 
     shares: FloatArray
@@ -94,10 +96,12 @@ class Traffic:
     busy: FloatArray
     scvs: FloatArray
     serving: FloatArray
+    together: NDArray[np.bool_]
 
     def at(self, points: slice) -> "Traffic":
         """Some of the points."""
-        return Traffic(*(getattr(self, each.name)[points] for each in fields(self)))
+        changing = (each.name for each in fields(self) if each.name != "together")
+        return replace(self, **{name: getattr(self, name)[points] for name in changing})
 
     @cached_property
     def both(self) -> FloatArray:
@@ -117,17 +121,30 @@ class Traffic:
         return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
 
     @cached_property
-    def together(self) -> NDArray[np.bool_]:
-        """Whether two stations are on a common loop, at any of the points."""
-        labels = groups(self.onward.max(axis=0, initial=0.0) > 0)
-        return np.asarray((labels[:, None] == labels) & ~np.eye(len(labels), dtype=bool))
-
-    @cached_property
     def backwards(self) -> "csr_array":
         """p_ij q_ij of the first point, transposed and sparse."""
         from scipy.sparse import csr_array
 
         return csr_array(np.ascontiguousarray(self.both[0].T))
+
+
+def on_common_loops(onward: FloatArray) -> NDArray[np.bool_]:
+    """Whether jobs can go from one station to another and back, at any of the points.
+
+    Parameters
+    ----------
+    onward
+        Routing probabilities, shape (points, stations, stations).
+
+    Examples
+    --------
+    >>> on_common_loops(np.array([[[0.5, 0.5], [0.1, 0.0]]])).tolist()
+    [[False, True], [True, False]]
+    >>> bool(on_common_loops(np.eye(3, k=1)[None]).any())
+    False
+    """
+    labels = groups(onward.max(axis=0, initial=0.0) > 0)
+    return np.asarray((labels[:, None] == labels) & ~np.eye(len(labels), dtype=bool))
 
 
 def departing_alone(scv: FloatArray, servers: FloatArray) -> FloatArray:
@@ -175,7 +192,10 @@ def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
 
 
 Solver: TypeAlias = Callable[[Traffic, FloatArray, FloatArray, FloatArray], FloatArray]
-"""Scvs of arrivals at each station (rows) by w, h and (1 - h) x as some see the flows (columns)."""
+"""Scv of each station's arrivals as the station itself sees them.
+
+By w, h and (1 - h) x at each station (rows) as each sees the flows (columns), or all do (one).
+"""
 
 
 def _as_each_station_sees(traffic: Traffic, solve: Solver) -> FloatArray:
@@ -183,16 +203,11 @@ def _as_each_station_sees(traffic: Traffic, solve: Solver) -> FloatArray:
     scvs = outer = _whitt_1983(traffic, solve)
     for _ in range(_TIMES):
         weight, let, served = _weights(traffic, scvs)
-        scvs = outer = _diagonal(solve(traffic, weight, let, served))
-    together = traffic.together
-    if _TIMES and together.any():
-        outer = _diagonal(solve(traffic, weight, let, np.where(together, 1 - let, served)))
+        scvs = outer = solve(traffic, weight, let, served)
+    if _TIMES and traffic.together.any():
+        passed = np.where(traffic.together, 1 - let, served)
+        outer = solve(traffic, weight, let, passed)
     return np.stack([scvs, outer])
-
-
-def _diagonal(each: FloatArray) -> FloatArray:
-    """Scv of each station's arrivals as the station itself sees them."""
-    return np.diagonal(each, axis1=-2, axis2=-1)
 
 
 def _whitt_1983(traffic: Traffic, solve: Solver) -> FloatArray:
@@ -200,20 +215,21 @@ def _whitt_1983(traffic: Traffic, solve: Solver) -> FloatArray:
     load = np.minimum(traffic.busy, 1.0)
     weight = 1 / (1 + 4 * (1 - load) ** 2 * traffic.many)
     squares = (load**2)[..., None]
-    return solve(traffic, weight[..., None], 1 - squares, squares * traffic.serving[..., None])[
-        ..., 0
-    ]
+    return solve(traffic, weight[..., None], 1 - squares, squares * traffic.serving[..., None])
 
 
 def _weights(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """w, h and (1 - h) x at each station (rows), as another sees the flows (columns)."""
     idle = 1 - np.minimum(traffic.busy, 1.0)
     least = np.minimum(idle[..., :, None], idle[..., None, :])
-    weight = 1 / (1 + least**2 * (4 * traffic.many)[..., :, None])
+    least *= least
+    least *= (4 * traffic.many)[..., :, None]
+    least += 1
     let = _arrival_weights(traffic, coming + traffic.scvs)
     served = (1 - let) * traffic.serving[..., None]
-    own = np.eye(idle.shape[-1], dtype=bool)
-    return weight, np.where(own, 0.0, let), np.where(own, 1.0, served)
+    own = np.arange(idle.shape[-1])
+    let[..., own, own], served[..., own, own] = 0.0, 1.0
+    return 1 / least, let, served
 
 
 def _arrival_weights(traffic: Traffic, spread: FloatArray) -> FloatArray:
@@ -245,10 +261,10 @@ def remembered(scale: FloatArray) -> FloatArray:
     from scipy.special import erfc
 
     time = np.clip(scale, 1e-5, 1e6)  # its limits, 0 and 1, to some 1e-6
-    root = np.sqrt(time)
-    beyond, density = erfc(root / np.sqrt(2)) / 2, np.exp(-time / 2) / np.sqrt(2 * np.pi)
-    alike = 2 * (1 - 2 * time - time**2) * beyond + 2 * root * density * (1 + time)
-    return np.where(scale < 1e-5, 0.0, 1 - (1 - alike) / (2 * time))
+    root, more = np.sqrt(time / 2), 1 + time
+    unlike = 1 - (2 - more * more) * erfc(root)  # erfc / 2 is beyond a normal deviate of 2 root
+    unlike -= root * more * np.exp(-time / 2) * (2 / np.sqrt(np.pi))
+    return np.where(scale < 1e-5, 0.0, 1 - unlike / (2 * time))
 
 
 def _constants(traffic: Traffic, weight: FloatArray, own: FloatArray) -> FloatArray:
@@ -265,8 +281,12 @@ def _eliminated(
     by_viewer, let, right_sides = (np.swapaxes(v, -1, -2) for v in (weight, let, constants))
     through = back[..., None, :, :] * let[..., None, :]
     matrix = np.eye(traffic.busy.shape[-1]) - by_viewer[..., None] * through
-    scvs = np.linalg.solve(matrix, right_sides[..., None])[..., 0]
-    return np.swapaxes(scvs, -1, -2)
+    return _own(np.linalg.solve(matrix, right_sides[..., None])[..., 0])
+
+
+def _own(each: FloatArray) -> FloatArray:
+    """Of numbers by who sees them and where they are, those that each station sees of itself."""
+    return each[..., 0, :] if each.shape[-2] == 1 else np.diagonal(each, axis1=-2, axis2=-1)
 
 
 def _iterated(
@@ -274,7 +294,9 @@ def _iterated(
 ) -> FloatArray:
     """Solve the equations of one point with many stations and sparse routes, by iteration."""
     weight, let, backwards = weight[0], let[0], traffic.backwards
-    own = backwards @ served[0]
-    constants = _constants(traffic, weight, own)[0]
+    constants = _constants(traffic, weight, backwards @ served[0])[0]
     total = passed_on(backwards, let * weight, let * constants)
-    return np.asarray(constants + weight * (backwards @ total))[None]
+    here = np.repeat(np.arange(len(total)), np.diff(backwards.indptr))
+    seen = total[backwards.indices, here if total.shape[1] > 1 else 0]
+    coming = np.bincount(here, backwards.data * seen, len(total))
+    return (_own(constants.T) + _own(weight.T) * coming)[None]

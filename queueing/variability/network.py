@@ -5,6 +5,7 @@ Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -17,9 +18,10 @@ from headway.queueing.variability.flows import (
     Traffic,
     departing_alone,
     departures,
+    on_common_loops,
     scvs_of_arrivals,
 )
-from headway.queueing.variability.returns import all_returns, near_returns
+from headway.queueing.variability.returns import near_returns
 from headway.queueing.variability.tandems import Flags, Tandems, tandems_of
 from headway.queueing.variability.waiting import general_wait
 from headway.records import dataclass
@@ -179,17 +181,8 @@ def _solved(
     chosen: FloatArray,
 ) -> GeneralSolution:
     back = np.diagonal(onward, axis1=-2, axis2=-1)
-    system = np.eye(onward.shape[-1]) - np.swapaxes(onward, -1, -2)
-    try:
-        solved = np.linalg.solve(system, arrival_rates[..., None])[..., 0]
-        visits = np.asarray(solved, float)
-    except np.linalg.LinAlgError:
-        visits = np.full_like(arrival_rates, -1.0)
-    negative = visits < -_ROUNDING * np.abs(visits).max(initial=1.0)
-    if negative.any() or not np.isfinite(visits).all():
-        msg = "no job leaves some loop of stations; lower a probability in it below 1"
-        raise InvalidParameter(msg)
-    visits = np.maximum(visits, 0.0)
+    together = on_common_loops(onward)
+    visits, ever = _visits(onward, arrival_rates, loops=bool(together.any()))
     # A job that comes straight back with probability r makes one visit of 1 / (1 - r) services.
     stays, time = visits * (1 - back), service_times / (1 - back)
     spread = back + (1 - back) * scvs
@@ -201,11 +194,11 @@ def _solved(
     parts = np.maximum(outside_flows, 1.0)
     outside = 1 + chosen * (arrival_scvs - 1)  # of a renewal flow some of which are chosen
     traffic = Traffic(
-        shares, away, arrival_rates / total, outside, parts, stays, busy, spread, serving
+        shares, away, arrival_rates / total, outside, parts, stays, busy, spread, serving, together
     )
     coming, outer = scvs_of_arrivals(traffic)
     leaving = departures(coming, busy, serving)
-    flows = _Queues(away, stays, time, servers, spread)
+    flows = _Queues(shares, away, ever, stays, time, servers, spread)
     waits = flows.waits(coming, outer, more_work)
     renewal = flows.renewal(arrival_scvs) & (parts == 1) & (more_work == 0)
     if renewal.any():
@@ -218,11 +211,38 @@ def _solved(
     return GeneralSolution(visits, busy, waits, coming, leaving, exact)
 
 
+def _visits(
+    onward: FloatArray, arrival_rates: FloatArray, *, loops: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Arrivals at each station [1/s], and the share of those who go on from it to come again."""
+    system, ever = np.eye(onward.shape[-1]) - onward, np.zeros_like(arrival_rates)
+    try:
+        if loops:
+            each = np.linalg.inv(system)
+            visits = (arrival_rates[..., None, :] @ each)[..., 0, :]
+            own, goes_on = (np.diagonal(m, axis1=-2, axis2=-1) for m in (each, system))
+            ever = 1 - 1 / (own * goes_on)
+        else:
+            visits = np.linalg.solve(np.swapaxes(system, -1, -2), arrival_rates[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        visits = np.full_like(arrival_rates, -1.0)
+    negative = visits < -_ROUNDING * np.abs(visits).max(initial=1.0)
+    if negative.any() or not np.isfinite(visits).all():
+        msg = "no job leaves some loop of stations; lower a probability in it below 1"
+        raise InvalidParameter(msg)
+    return np.maximum(visits, 0.0), ever
+
+
 @dataclass(frozen=True)
 class _Queues:
-    """Routes, visits and services at each point; visits straight back make one longer visit."""
+    """Routes, visits and services at each point; visits straight back make one longer visit.
 
+    `ever` is the share of those who go on from a station that come there again.
+    """
+
+    shares: FloatArray
     away: FloatArray
+    ever: FloatArray
     stays: FloatArray
     time: FloatArray
     servers: FloatArray
@@ -234,14 +254,15 @@ class _Queues:
         Returns that count as immediate lengthen services; the share of arrivals that ever return
         brings none of the variability that services add on loops.
         """
-        soon = near_returns(self.away, self._mean_numbers())
-        arrivals = np.maximum(outer + (coming - outer) * (1 - all_returns(self.away)), 0.0)
+        loops = self.ever.any()
+        soon = near_returns(self.away, self._mean_numbers()) if loops else np.zeros_like(self.ever)
+        arrivals = np.maximum(outer + (coming - outer) * (1 - self.ever), 0.0)
         varies = arrivals + more_work  # below 0 where arrivals are steady and times unlike
         spread = soon + (1 - soon) * self.spread
         rest = np.maximum(spread + np.minimum(varies, 0.0), 0.0)
         moments = np.maximum(varies, 0.0), rest
         waits = self._wait(self.stays * (1 - soon), self.time / (1 - soon), *moments) * (1 - soon)
-        tandems = self._tandems()
+        tandems = self._tandems
         if not tandems.steady.any():
             return waits
         first = np.take_along_axis(arrivals, tandems.head, axis=-1)
@@ -268,7 +289,7 @@ class _Queues:
             if np.array_equal(poisson, before):
                 break
         known = delays | (poisson & (exponential | (self.servers == 1).all(axis=0)))
-        tandems = self._tandems()
+        tandems = self._tandems
         constant = tandems.steady == 1
         first = np.where(constant, tandems.head, np.arange(len(passing)))
         return np.asarray(known | (constant & poisson[first]).all(axis=0))
@@ -296,10 +317,9 @@ class _Queues:
         waits = self._wait(np.where(busy < 1, self.stays, 0.0), self.time, one, one)
         return np.where(busy < 1, self.stays * (self.time + waits), _MANY)
 
+    @cached_property
     def _tandems(self) -> Tandems:
-        total = np.where(self.stays > 0, self.stays, 1.0)
-        shares = self.stays[..., :, None] * self.away / total[..., None, :]
-        return tandems_of(self.away, shares, self.time, self.spread, self.servers)
+        return tandems_of(self.away, self.shares, self.time, self.spread, self.servers)
 
 
 _WITHIN = {0.8: 20, 0.9: 13, 0.95: 13}

@@ -21,23 +21,11 @@ Logistics 69(1), 2022 (near-immediate feedback at a bottleneck).
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.variability.passes import groups, passed_on
+from headway.queueing.variability.passes import passed_on
 
 _DENSE = 40  # stations up to which equations are solved, not iterated: for speed
 _NONE = 1e-300  # against division by 0
 _POWER = 2  # of L in a_kj
-
-
-def has_loops(away: FloatArray) -> bool:
-    """Whether a job can come back to a station from others, at any of the points.
-
-    Examples
-    --------
-    >>> has_loops(np.eye(3, k=1)[None])
-    False
-    """
-    labels = groups(away.max(axis=0, initial=0.0) > 0)
-    return bool(labels.max(initial=-1) + 1 < labels.size)
 
 
 def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
@@ -61,31 +49,10 @@ def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
     [[0.659, 0.041]]
     """
     count = away.shape[-1]
-    if not has_loops(away):
-        return np.zeros(numbers.shape)
     here, there = numbers[..., None, :] ** _POWER, numbers[..., :, None] ** _POWER
     near = here / np.maximum(here + there, _NONE) * (1 - np.eye(count))
     back = _solved_directly(away, near) if count <= _DENSE else _iterated(away, near)
     return np.asarray(np.einsum("pjk,pkj->pj", away, back))
-
-
-def all_returns(away: FloatArray) -> FloatArray:
-    """Share of the departures of each station that ever return.
-
-    Parameters
-    ----------
-    away
-        As for `near_returns`.
-
-    Examples
-    --------
-    >>> all_returns(np.array([[[0.0, 1.0], [0.7, 0.0]]])).round(3).tolist()
-    [[0.7, 0.7]]
-    """
-    if not has_loops(away):
-        return np.zeros(away.shape[:-1])
-    visits = np.linalg.inv(np.eye(away.shape[-1]) - away)
-    return np.asarray(1 - 1 / np.diagonal(visits, axis1=-2, axis2=-1))
 
 
 def _solved_directly(away: FloatArray, near: FloatArray) -> FloatArray:

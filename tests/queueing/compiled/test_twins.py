@@ -130,7 +130,7 @@ def _closed_convolution(seed: int) -> Arguments:
 def _passing_rounds(seed: int) -> Arguments:
     """Of routes that some leave by: rounds enough to settle, or a round of nobody."""
     draw = random(seed)
-    rows, columns = int(draw.integers(1, 30)), int(draw.integers(1, 30))
+    rows, columns = int(draw.integers(1, 30)), 8 * int(draw.integers(1, 5))
     onward = draw.random((rows, rows)) * (draw.random((rows, rows)) < 0.3)
     onward *= draw.uniform(0, 0.9) / np.maximum(onward.sum(axis=1, keepdims=True), 0.1)
     starts = np.concatenate([[0], np.cumsum((onward > 0).sum(axis=1))])

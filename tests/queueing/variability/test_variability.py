@@ -161,7 +161,8 @@ def traffic_of(given):
         given.arrival_scvs, np.ones(len(rates)), rates, busy, given.scvs,
         flows.departing_alone(given.scvs, given.servers),
     )  # fmt: skip
-    return flows.Traffic(*(each[None] for each in parts))
+    together = flows.on_common_loops(given.onward[None])
+    return flows.Traffic(*(each[None] for each in parts), together)
 
 
 def test_many_stations_are_solved_as_few_are(monkeypatch):
