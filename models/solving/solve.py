@@ -128,11 +128,14 @@ def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Va
     model = model.network
     graph = model.graph
     check_way(graph, method)
-    if graph.plan.calculates(SPREAD):
-        spread = with_spread(graph, graph.plan.run(model.inputs, _targets(graph) | {SPREAD}))
-        return spread, Marks(QNA, doubts_of_spread(graph, spread))
-    known = graph.plan.run(model.inputs, _targets(graph) - _when_read(graph))
-    values: Values = Awaited(known, graph.plan.later(known, _targets(graph)))
+    spreads = graph.plan.calculates(SPREAD)
+    targets = _targets(graph) | {SPREAD} if spreads else _targets(graph)
+    known = graph.plan.run(model.inputs, targets - _when_read(graph))
+    later = graph.plan.later(known, targets)
+    if spreads:
+        doubts = doubts_of_spread(graph, known)
+        return Awaited(with_spread(graph, known), later), Marks(QNA, doubts)
+    values: Values = Awaited(known, later)
     return values, Marks(approximation=_doubts(model, values))
 
 
@@ -151,7 +154,7 @@ def _targets(graph: Structure) -> frozenset[str]:
 @of_structure
 def _when_read(graph: Structure) -> frozenset[str]:
     """Those that follow from the others by operational laws: half of what long arrays cost."""
-    parts = ("utilisation", "queue_length")
+    parts = ("utilisation", "queue_length", "throughput")
     return frozenset(f"{name}.{part}" for name in graph.stations for part in parts)
 
 

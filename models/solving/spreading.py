@@ -118,24 +118,15 @@ def _error(graph: Structure, values: Values, spread: TwoMoments) -> str:
     """With the error of such networks: of those with Poisson arrivals, else of those without."""
     from headway.queueing.variability.network import approximation
 
-    region = region_of(graph, values)
+    region = _region_of(graph, values, spread.busy)
     return region.means() if spread.poisson else approximation(region.busy)
 
 
-def region_of(graph: Structure, values: Values) -> "MeasuredRegion":
-    """Where a network without classes lies among those that were measured.
-
-    Parameters
-    ----------
-    graph
-        Its stations and routes.
-    values
-        Utilisations, and stations made of numbers.
-    """
+def _region_of(graph: Structure, values: Values, busy: float) -> "MeasuredRegion":
+    """Where a network without classes lies among those that were measured, by its busiest queue."""
     from headway.queueing.variability.measured import MeasuredRegion
 
     queues = [name for name, station in graph.stations.items() if station.can.limits]
-    busy = max((_most(values[f"{name}.utilisation"]) for name in queues), default=0.0)
     stations = [station_at(name).of(values) for name in queues]
     told = [station for station in stations if station.can.service_scv is not None]
     scv = max((_most(service_scv(station)) for station in told), default=0.0)
@@ -163,4 +154,6 @@ def poisson_notes(graph: Structure, values: Values) -> list[str]:
         from headway.queueing.flows.measured import assumed_poisson
 
         return [assumed_poisson(others, graph.losing)]
-    return [region_of(graph, values).poisson(tuple(others))]
+    queues = [name for name, station in graph.stations.items() if station.can.limits]
+    busy = max((_most(values[f"{name}.utilisation"]) for name in queues), default=0.0)
+    return [_region_of(graph, values, busy).poisson(tuple(others))]

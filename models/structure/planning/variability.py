@@ -42,6 +42,8 @@ class TwoMoments:
     coming, leaving
         Squared coefficients of variation of the times between arrivals and departures, of those
         who do not come straight back.
+    busy
+        Largest utilisation of a queue, at any of the points.
     exact
         Whether nothing about it is approximate.
     poisson
@@ -51,6 +53,7 @@ class TwoMoments:
     waits: Mapping[str, Amount]
     coming: Mapping[str, Amount]
     leaving: Mapping[str, Amount]
+    busy: float
     exact: bool
     poisson: bool
 
@@ -260,6 +263,7 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
         _by_name(graph, solution.waiting_time),
         _by_name(graph, solution.arrival_scv),
         _by_name(graph, solution.departure_scv),
+        float(solution.utilisation.max(initial=0.0)),
         solution.exact,
         network.is_poisson,
     )
@@ -345,7 +349,8 @@ def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
     known = not is_symbolic(scv, wait)
     poisson = known and bool(np.all(np.asarray(scv) == 1))
     steady = known and bool(np.all((np.asarray(scv) == 0) | (np.asarray(scv) == 1)))
-    return TwoMoments(waits, seen, {**seen, queue: leaving}, steady, poisson)
+    busy = float(np.max(load / servers, initial=0.0)) if known else np.inf
+    return TwoMoments(waits, seen, {**seen, queue: leaving}, busy, steady, poisson)
 
 
 def arriving(station: Station, visits: Amount) -> tuple[Amount, Amount]:
