@@ -281,7 +281,7 @@ def _eliminated(
     by_viewer, let, right_sides = (np.swapaxes(v, -1, -2) for v in (weight, let, constants))
     through = back[..., None, :, :] * let[..., None, :]
     matrix = np.eye(traffic.busy.shape[-1]) - by_viewer[..., None] * through
-    return _own(np.linalg.solve(matrix, right_sides[..., None])[..., 0])
+    return _own(np.asarray(np.linalg.solve(matrix, right_sides[..., None])[..., 0], float))
 
 
 def _own(each: FloatArray) -> FloatArray:
