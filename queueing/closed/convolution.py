@@ -471,10 +471,13 @@ def balanced_rate(
     count = np.array([spread(n, jobs.size) for n in counts]).reshape(-1, jobs.size)
     slowest = time.max(axis=0, initial=np.finfo(float).tiny)
     scale = np.minimum(jobs / (still + (time * count).sum(0)), jobs / (jobs + 1) / slowest)
+    whole = count * time
     for _ in range(4):
         free = 1 - scale * time
-        jobs_there = scale * still + (count * scale * time / free).sum(0)
-        scale = scale - (jobs_there - jobs) / (still + (count * time / free**2).sum(0))
+        each = whole / free
+        excess = scale * (still + each.sum(0)) - jobs
+        each /= free
+        scale = scale - excess / (still + each.sum(0))
     return np.asarray(scale)
 
 

@@ -62,7 +62,10 @@ def at_jobs(series: FloatArray, index: FloatArray) -> FloatArray:
     >>> at_jobs(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 0.0])).tolist()
     [3.0, 2.0]
     """
-    return np.asarray(np.take_along_axis(series, np.maximum(index, 0).astype(int)[None], axis=0)[0])
+    rows = np.maximum(index, 0).astype(int)
+    if rows.size and (rows == rows[0]).all():  # as with one population, where a row is all
+        return series[rows[0]]
+    return np.asarray(np.take_along_axis(series, rows[None], axis=0)[0])
 
 
 def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:

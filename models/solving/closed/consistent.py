@@ -28,7 +28,7 @@ from headway.records import dataclass
 MOST_CONSISTENT = 200_000
 """The most jobs if numbers depend on the throughput; each search solves the network many times."""
 
-_BLOCK = 8192  # operating points taken together: their arrays fit into memory
+_BLOCK = 16384  # operating points taken together: their arrays fit into memory
 _PART = 2048  # of these, whose rates are tried together: their arrays stay in the cache
 _FEW = np.r_[0, STEPS // 2 - 1 : GRID.size : STEPS // 2]  # two rates per doubling, and the first
 _ROUNDING = 1e-12  # relative: by so much less a demand has not fallen

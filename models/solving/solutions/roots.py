@@ -103,23 +103,34 @@ def _starts(
 def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
     """Find a power of two at which the share is 1 or more; infinite if there is none.
 
+    Doubling or halving from 1; all points are tried at one rate at a time, as what depends on the
+    rate alone is then calculated once.
+
     Parameters
     ----------
     share, shape
-        As for `first_crossing`.
+        As for `first_crossing`; rates have 1 in place of each number of `shape`.
 
     Examples
     --------
-    >>> too_much(lambda rate: rate / 700, (1,)).tolist()
-    [1024.0]
+    >>> too_much(lambda rate: rate / np.array([700.0, 0.3]), (2,)).tolist()
+    [1024.0, 0.5]
     """
-    rate = np.ones(shape)
-    over = full = share(rate) >= 1
-    step = np.where(over, 0.5, 2.0)
-    for count in range(_HALVINGS):
-        moving = (full == over) & (over | (count < _DOUBLINGS))
-        if not moving.any():
+
+    def over(rate: float) -> NDArray[np.bool_]:
+        return np.broadcast_to(share(np.full((1,) * len(shape), rate)) >= 1, shape)
+
+    at_one = over(1.0)
+    found = np.where(at_one, 1.0, np.inf)
+    below, above = at_one, ~at_one
+    for count in range(1, _HALVINGS):
+        if not below.any():
             break
-        rate = np.where(moving, rate * step, rate)
-        full = share(rate) >= 1
-    return np.where(over, rate * 2, np.where(full, rate, np.inf))
+        below = below & over(0.5**count)
+        found = np.where(below, 0.5**count, found)
+    for count in range(1, _DOUBLINGS + 1):
+        if not above.any():
+            break
+        reached = above & over(2.0**count)
+        found, above = np.where(reached, 2.0**count, found), above & ~reached
+    return found
