@@ -64,7 +64,7 @@ def at_jobs(series: FloatArray, index: FloatArray) -> FloatArray:
     """
     rows = np.maximum(index, 0).astype(int)
     if rows.size and (rows == rows[0]).all():  # as with one population, where a row is all
-        return series[rows[0]]
+        return np.asarray(series[rows[0]])
     return np.asarray(np.take_along_axis(series, rows[None], axis=0)[0])
 
 
