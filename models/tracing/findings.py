@@ -71,6 +71,12 @@ SAMPLED = FindingKind(
     "loads of which the files hold a share `value` of the traces",
     "rates are divided by it, and threads are found from mean times",
 )
+NO_RATE = FindingKind(
+    "no_rate",
+    Severity.WARNING,
+    "loads in which one request came from outside, or all at once, so that no rate is known",
+    "the model's arrival_rate is 0 there: set it, or give the traces of some time",
+)
 UNSEEN = FindingKind(
     "threads_not_seen",
     Severity.NOTE,
@@ -144,6 +150,7 @@ def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Fi
         *_spans(services),
         *_repeated(services),
         *_sampled(services),
+        *_rates(services),
         *_growing(services),
         *_threads(services),
         *_processors(services),
@@ -246,6 +253,12 @@ def _sampled(services: Services) -> Iterator[Finding]:
             f"{four_digits(100 * share)}% of {name}" for name, share in partial.items()
         )
         yield SAMPLED.finding(f"the files hold {each}", value=min(partial.values()))
+
+
+def _rates(services: Services) -> Iterator[Finding]:
+    without = [load.name for load in services.loads if load.rate == 0]
+    if without:
+        yield NO_RATE.finding(f"too few requests to tell a rate in {some_of(without, _SHOWN)}")
 
 
 def _growing(services: Services) -> Iterator[Finding]:

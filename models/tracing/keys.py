@@ -153,8 +153,8 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     outside = outermost & np.isin(entry, begin_traces) & ~np.isin(entry, asked_within)
     load = np.repeat(np.arange(len(loads)), np.diff(begin))
     _, trace = np.unique(np.stack([load, _column(loads, "trace")]), axis=1, return_inverse=True)
-    if not (callee < 0).any():  # nobody is there who could have asked without a trace
-        outside |= outermost & ~lost
+    if not (callee < 0).any() or not outside.any():
+        outside |= outermost & ~lost  # nobody else can have asked, or somebody must begin
     return Keyed(
         tuple(loads),
         tuple(shares),

@@ -37,6 +37,7 @@ _SHOWN = 5  # names of files that are passed over
 _LONGEST_LINE = 256_000_000  # an export of a collector is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
+_UNNAMED = "unknown_service"  # as OpenTelemetry's resources are called that have no service.name
 _NOBODY = "AAAAAAAAAAA="  # 64 bits of 0 in base 64, as Tempo writes identifiers
 
 
@@ -238,7 +239,7 @@ class _Reading:
     def what(self, span: Span, source: str) -> int:
         """A number for what a span is."""
         what = _What(
-            self.services.setdefault(span.service, len(self.services)),
+            self.services.setdefault(span.service or _UNNAMED, len(self.services)),
             self.operation(span.operation, source),
             +span.kind,  # as a plain number, whose hash takes no call
             self.peers.setdefault(span.peer, len(self.peers)),

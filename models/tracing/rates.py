@@ -95,7 +95,7 @@ class Seen:
             max(n - 1, 1) / (window or inf) / share,
             sqrt((1 - share) * float((each**2).sum())) / n,
             float(gap.mean()),
-            standard_error(gap, trace) if len(each) > 1 else float(gap.mean()),
+            standard_error(gap, trace),
             float(rest.mean()),
             float(times.var() / mean**2) if mean > 0 else 1.0,
         )

@@ -29,8 +29,10 @@ class Load:
         Its file, the number of traces, and the share that was kept.
     window
         From the first request to the last [s].
-    rates
-        Requests from outside by entry [1/s].
+    rate
+        All requests from outside [1/s]; 0 if one alone came, or all at once.
+    shares
+        Of these, by entry.
     response_time, error
         Mean over all requests from outside, and its standard error [s].
     """
@@ -39,14 +41,15 @@ class Load:
     traces: int
     sampled: float
     window: float
-    rates: Mapping[Key, float]
+    rate: float
+    shares: Mapping[Key, float]
     response_time: float
     error: float
 
     @property
-    def rate(self) -> float:
-        """All requests from outside [1/s]."""
-        return sum(self.rates.values())
+    def rates(self) -> dict[Key, float]:
+        """Requests from outside by entry [1/s]."""
+        return {key: share * self.rate for key, share in self.shares.items()}
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def services_of(
     peers, pools = peers_of(table)
     entries |= peers
     found = tuple(_load(table, k) for k in range(len(table.loads)))
-    if not any(load.rates for load in found):
+    if not any(load.shares for load in found):
         msg = "no trace begins in a service: all parents of its first spans are missing"
         raise MeasurementError(msg)
     return Services(
@@ -150,8 +153,9 @@ def _load(requests: Keyed, k: int) -> Load:
         len(np.unique(each.trace)),
         share,
         each.window,
+        rate,
         {
-            requests.keys[n]: rate * float(counts[n]) / len(times)
+            requests.keys[n]: float(counts[n]) / len(times)
             for n in np.flatnonzero(counts).tolist()
         },
         float(times.mean()) if len(times) else inf,

@@ -12,13 +12,14 @@ _ROUNDING = 1e-9  # times are whole nanoseconds
 
 
 def standard_error(values: FloatArray, trace: IntArray) -> float:
-    """Of a mean of n values, where those of one trace go together; 0 where nothing shows it.
+    """Of a mean of n values, where those of one trace go together.
 
     With J traces, S_j the sum of the n_j values of trace j, and m the mean,
 
         se^2 = J / (J - 1) sum_j (S_j - n_j m)^2 / n^2
 
-    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36).
+    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36). One
+    trace shows no spread; it is taken to be as large as its mean, as of exponential times.
 
     Parameters
     ----------
@@ -34,9 +35,18 @@ def standard_error(values: FloatArray, trace: IntArray) -> float:
     (0.912870929, 0.912870929)
     >>> round(standard_error(values, np.array([0, 0, 1, 1])), 9)
     1.5
+    >>> standard_error(values, np.zeros(4, int))  # one trace
+    3.0
     """
-    if len(values) < _FEW:
+    if not len(values):
         return 0.0
+    if (trace == trace[0]).all():
+        return abs(float(values.mean()))
+    return _between(values, trace)
+
+
+def _between(values: FloatArray, trace: IntArray) -> float:
+    """What the spread between traces shows; 0 for a single one."""
     _, which = np.unique(trace, return_inverse=True)
     off = np.bincount(which, values - values.mean())
     spread = sqrt(float((off**2).sum()) / len(values))
@@ -72,7 +82,7 @@ def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> flo
     alone = standard_error(values, trace)
     numbers, sizes = np.unique(load, return_counts=True)
     means = np.array([values[load == k].mean() for k in numbers])
-    errors = np.array([standard_error(values[load == k], trace[load == k]) for k in numbers])
+    errors = np.array([_between(values[load == k], trace[load == k]) for k in numbers])
     if not (errors > 0).all() or len(numbers) < _FEW:
         return alone
     weights = 1 / errors**2

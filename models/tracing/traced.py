@@ -139,7 +139,7 @@ def model_read(
     presets = list(model.presets)
     compared = tuple(
         _compared(model.with_preset(preset), load)
-        for preset, load in zip(presets, (x for x in services.loads if x.rates), strict=True)
+        for preset, load in zip(presets, (x for x in services.loads if x.shares), strict=True)
     )
     names = entry_names(services)
     findings = findings_of(services, read.passed_over)

@@ -8,7 +8,7 @@ from headway.models.importing.foreign.naming import plain_names
 from headway.models.tracing.flows import Always, Block, Geometric, Stage, Times, Ways
 from headway.models.tracing.keys import Key
 from headway.models.tracing.measured import Measured
-from headway.models.tracing.services import Services
+from headway.models.tracing.services import Load, Services
 from headway.numerals import significant
 
 _SURE = 1.96  # standard errors of a 95% interval
@@ -60,16 +60,16 @@ class _Writing:
     def document(self, name: str) -> dict[str, Any]:
         """All tables."""
         heaviest = self.services.loads[-1]
-        self.rates = self._rates(heaviest.rates)
+        self.rates = self._rates(heaviest.rate)
         tasks = {plain: self._task(service) for service, plain in self.tasks.items()}
         return {
             "name": name,
             "doc": "services, found in traces",
             "parameters": self.parameters,
             "presets": {
-                _squeezed(load.name) or f"load_{k}": self._preset(load.rates, load.name)
+                _squeezed(load.name) or f"load_{k}": self._preset(load)
                 for k, load in enumerate(self.services.loads)
-                if load.rates
+                if load.shares
             },
             "processors": {
                 f"{plain}_host": {"servers": self._servers(service)}
@@ -79,15 +79,14 @@ class _Writing:
             **({"correlations": self.correlations} if self.correlations else {}),
         }
 
-    def _rates(self, rates: Mapping[Key, float]) -> dict[Key, str]:
+    def _rates(self, total: float) -> dict[Key, str]:
         """Formulas of the rates from outside; shares are parameters where there are several."""
-        total = sum(rates.values())
         self.parameters["arrival_rate"] = {
             "value": f"{significant(total, _DIGITS)} /s",
             "min": "0 /s",
             "doc": "requests from outside",
         }
-        keys = [key for key in self.keys if any(key in load.rates for load in self.services.loads)]
+        keys = [key for key in self.keys if any(key in load.shares for load in self.services.loads)]
         if len(keys) == 1:
             return {keys[0]: "arrival_rate"}
         formulas: dict[Key, str] = {}
@@ -108,24 +107,20 @@ class _Writing:
         return {keys[0]: f"arrival_rate * ({rest})", **formulas}
 
     def _share(self, key: Key) -> float:
-        weights = [
-            (load.traces, load.rates.get(key, 0.0), load.rate)
-            for load in self.services.loads
-            if load.rate
-        ]
-        return sum(n * one / rate for n, one, rate in weights) / sum(n for n, _, _ in weights)
+        loads = [load for load in self.services.loads if load.shares]
+        of_traces = sum(load.traces * load.shares.get(key, 0.0) for load in loads)
+        return of_traces / sum(load.traces for load in loads)
 
-    def _preset(self, rates: Mapping[Key, float], name: str) -> dict[str, Any]:
-        total = sum(rates.values())
+    def _preset(self, load: Load) -> dict[str, Any]:
         shares = {
-            f"{self.names[key]}_share": _rounded(rates.get(key, 0.0) / total)
+            f"{self.names[key]}_share": _rounded(load.shares.get(key, 0.0))
             for key in self.keys
-            if f"{self.names[key]}_share" in self.parameters and total
+            if f"{self.names[key]}_share" in self.parameters
         }
         return {
-            "arrival_rate": f"{significant(total, _DIGITS)} /s",
+            "arrival_rate": f"{significant(load.rate, _DIGITS)} /s",
             **shares,
-            "doc": f"as in {name}",
+            "doc": f"as in {load.name}",
         }
 
     def _task(self, service: str) -> dict[str, Any]:

@@ -93,6 +93,21 @@ def test_a_single_service_is_a_model(tmp_path):
     assert load["model_response_time"] == pytest.approx(0.010, rel=1e-6)
 
 
+def test_a_single_trace_has_neither_rate_nor_sure_times(tmp_path):
+    """Its one time is as unsure as an exponential one; its service has no name, others follow."""
+    found = told(tmp_path, {"one.json": document(spans("", ("1", "", "GET /", 0, 10)))})
+    [entry], [load] = found["entries"], found["loads"]
+    assert (entry["service"], load["arrival_rate"]) == ("unknown_service", 0)
+    assert entry["work_ci95"] == pytest.approx([0, 0.010 + 1.96 * 0.010], rel=1e-9)
+    assert "no_rate" in findings(found)
+
+
+def test_traces_that_begin_at_once_have_shares(tmp_path):
+    both = document(spans("a", ("1", "", "x", 0, 10)), spans("b", ("2", "", "y", 0, 20)))
+    assert "no_rate" in findings(told(tmp_path, {"two.json": both}, "--out", tmp_path / "m.toml"))
+    assert "b_y_share = 0.5" in (tmp_path / "m.toml").read_text()
+
+
 def test_an_operation_that_asks_for_itself_is_one_entry(tmp_path):
     rows = [("1", "", "walk", 0, 90), ("2", "1", "walk", 10, 80), ("3", "2", "walk", 20, 70)]
     [entry] = told(tmp_path, {"tree.json": document(spans("files", *rows))})["entries"]

@@ -239,29 +239,69 @@ def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
 # Zipkin v2: https://zipkin.io/zipkin-api, ListOfSpans
 
 
+class _Joined(NamedTuple):
+    """Who shares identifiers in a document: both sides of a call may have the same one.
+
+    Parameters
+    ----------
+    there
+        Trace and identifier of each span, without those of servers that share theirs.
+    served
+        Trace and identifier of servers that share theirs with their client, with their service.
+    """
+
+    there: set[tuple[str, str]]
+    served: dict[tuple[str, str], str]
+
+
 def _zipkin(document: Any, source: str) -> Iterator[Span]:
     if not isinstance(document, list):
         msg = f"{source}: Zipkin's spans are not in a list"
         raise MeasurementError(msg)
-    for each in document:  # spans, or lists of them
-        for span in each if isinstance(each, list) else [each]:
-            yield _zipkin_span(span, source)
+    spans = [span for each in document for span in (each if isinstance(each, list) else [each])]
+    joined = _joined(spans)
+    for span in spans:
+        yield _zipkin_span(span, joined, source)
 
 
-def _zipkin_span(span: Any, source: str) -> Span:
+def _joined(spans: list[Any]) -> _Joined:
+    """A server shares its client's identifier if it says so, or if a client has the same."""
+    there: set[tuple[str, str]] = set()
+    serving: list[tuple[tuple[str, str], Any]] = []
+    for span in spans:
+        same = text_at(span, "traceId"), text_at(span, "id")
+        if _zipkin_kind(span).serves:
+            serving.append((same, span))
+        else:
+            there.add(same)
+    served = {}
+    for same, span in serving:
+        if span.get("shared") is True or same in there:
+            served[same] = text_at(span.get("localEndpoint"), "serviceName")
+        else:
+            there.add(same)
+    return _Joined(there, served)
+
+
+def _zipkin_kind(span: Any) -> SpanKind:
+    return _NAMED.get(text_at(span, "kind").lower(), SpanKind.INTERNAL)
+
+
+def _zipkin_span(span: Any, joined: _Joined, source: str) -> Span:
     start = whole_time(span, "timestamp", source, _MICRO)
     length = whole_time(span, "duration", source, _MICRO) if "duration" in span else 0
     tags = span.get("tags")
     labels = {k: str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
-    kind = _NAMED.get(text_at(span, "kind").lower(), SpanKind.INTERNAL)
+    kind = _zipkin_kind(span)
+    service = text_at(span.get("localEndpoint"), "serviceName")
     remote = text_at(span.get("remoteEndpoint"), "serviceName")
-    key = text_at(span, "id")
-    shared = span.get("shared") is True and kind.serves  # one identifier for both sides of a call
+    trace, key = text_at(span, "traceId"), text_at(span, "id")
+    shared = kind.serves and (trace, key) in joined.served
     return Span(
-        text_at(span, "traceId"),
-        f"{key}, served" if shared else key,
-        key if shared else text_at(span, "parentId"),
-        text_at(span.get("localEndpoint"), "serviceName"),
+        trace,
+        _served(key) if shared else key,
+        _zipkin_parent(span, service, shared, joined),
+        service,
         operation_of(text_at(span, "name"), labels),
         kind,
         start,
@@ -270,6 +310,25 @@ def _zipkin_span(span: Any, source: str) -> Span:
         (remote or peer_of(labels)) if kind.asks else "",
         math.nan,
     )
+
+
+def _served(key: str) -> str:
+    """What to call a server that shares the identifier of its client."""
+    return f"{key}, served"
+
+
+def _zipkin_parent(span: Any, service: str, shared: bool, joined: _Joined) -> str:
+    """The client of a server that shares its identifier; of two sides, the one of the same service.
+
+    Where the client is not in the document, it may be in another; but outsiders write no spans.
+    """
+    trace, key, above = (text_at(span, name) for name in ("traceId", "id", "parentId"))
+    if shared and ((trace, key) in joined.there or (above and (trace, above) not in joined.there)):
+        return key
+    server = joined.served.get((trace, above))
+    if server is None or (server != service and (trace, above) in joined.there):
+        return above
+    return _served(above)
 
 
 OTLP = Form(

@@ -6,7 +6,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, quoted
 
 _LATEST = 1 << 62
 """A time since 1970 has to be less [ns]: in 2116, so that two of them add up in 64 bits."""
@@ -93,7 +93,9 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
         and 0 <= value * unit < _LATEST
     ):
         return round(value * unit)
-    msg = f"{source}: a span has no {key} as a whole number of a clock's time"
+    trace = text_at(span, "traceId") or text_at(span, "traceID")
+    where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
+    msg = f"{source}: {where}a span has no {key} as a whole number of a clock's time{mend}"
     raise MeasurementError(msg)
 
 
