@@ -144,9 +144,10 @@ class Made:
 
 
 def at_once(calls: Calls) -> BoolArray:
-    """Whether callees a and b, by rows and columns, are called at once: most often they overlap.
+    """Whether callees a and b, by rows and columns, are called at once.
 
-    Each call is held against the one of those before it in its request that is answered last.
+    Of the requests that call both, calls of a and b overlap in most. Each call is held against the
+    one of those before it in its request that is answered last.
 
     Examples
     --------
@@ -158,16 +159,22 @@ def at_once(calls: Calls) -> BoolArray:
     requests = int(calls.request.max(initial=-1)) + 1
     latest, who = np.full(requests, -np.inf), np.full(requests, -1)
     size = int(calls.callee.max(initial=-1)) + 1
-    together = np.zeros((size, size), np.int64)  # overlaps less those that do not
+    pairs: list[IntArray] = []
+    overlaps: list[BoolArray] = []
     for rows in in_turn(calls.request):
         request, callee, other = calls.request[rows], calls.callee[rows], who[calls.request[rows]]
-        overlaps = np.where(calls.began[rows] < latest[request], 1, -1)
+        pair = np.minimum(callee, other) * size + np.maximum(callee, other)
         met = other >= 0
-        np.add.at(together, (other[met], callee[met]), overlaps[met])
+        pairs.append((request * size**2 + pair)[met])
+        overlaps.append((calls.began[rows] < latest[request])[met])
         later = calls.answered[rows] > latest[request]
         latest[request[later]] = calls.answered[rows][later]
         who[request[later]] = callee[later]
-    return np.asarray(together + together.T * ~np.eye(size, dtype=bool) > 0)
+    both, which = np.unique(np.concatenate([*pairs, np.empty(0, int)]), return_inverse=True)
+    often = np.bincount(which, np.concatenate([*overlaps, np.empty(0, bool)]), len(both)) > 0
+    most = np.bincount(both % size**2 if size else both, np.where(often, 1, -1), size**2) > 0
+    together = most.reshape(size, size)
+    return np.asarray(together | together.T)
 
 
 def made(calls: Calls, came: FloatArray, ended: FloatArray) -> Made:
@@ -201,15 +208,28 @@ def made(calls: Calls, came: FloatArray, ended: FloatArray) -> Made:
 
 
 def _first_of_stages(calls: Calls, requests: int) -> BoolArray:
-    """Calls that are not made at once with one of the stage before them."""
+    """Calls that are not made at once with one of the stage before them.
+
+    Nor does a call join that finds all of the stage answered, overlaps the next call, and would
+    bring that to a stage with another of which it is called in turn: of look, then quote and look
+    at once, quote belongs to the second.
+    """
     together = at_once(calls)
     members = np.zeros((requests, len(together)), bool)
     first = np.ones(len(calls.request), bool)
     if not together.any():
         return first
+    latest = np.full(requests, -np.inf)
+    follows = np.append(calls.callee[1:], 0)
+    overlaps = np.append(
+        (calls.request[1:] == calls.request[:-1]) & (calls.began[1:] < calls.answered[:-1]), False
+    )
     for rows in in_turn(calls.request):
         request, callee = calls.request[rows], calls.callee[rows]
-        joins = (members[request] & together[callee]).any(axis=1)
+        apart = (members[request] & ~together[follows[rows]]).any(axis=1)
+        ahead = overlaps[rows] & (calls.began[rows] >= latest[request]) & apart
+        joins = (members[request] & together[callee]).any(axis=1) & ~ahead
+        latest[request] = np.maximum(latest[request], calls.answered[rows])
         first[rows] = ~joins
         members[request[~joins]] = False
         members[request, callee] = True

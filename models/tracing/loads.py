@@ -113,6 +113,8 @@ def read_loads(
 ) -> Read:
     """Read traces: each file is a load, and files that share traces are one.
 
+    So are files of a folder that hold a single trace each, as pages of traces give them.
+
     Parameters
     ----------
     places
@@ -275,11 +277,14 @@ class _Reading:
 
     def _together(self) -> list[list[str]]:
         """Files by load."""
-        first_of: dict[int, str] = {}
+        first_of: dict[int | str, str] = {}
         joined = {name: name for name in self.rows}
         for name, rows in self.rows.items():
-            for trace in set(rows.trace):
-                other = first_of.setdefault(trace, name)
+            traces: set[int | str] = set(rows.trace)
+            if len(traces) == 1:
+                traces.add(_folder(name))
+            for each in traces:
+                other = first_of.setdefault(each, name)
                 joined[_top(joined, name)] = _top(joined, other)
         groups: dict[str, list[str]] = {}
         for name in self.rows:
@@ -359,6 +364,10 @@ def _top(joined: Mapping[str, str], name: str) -> str:
     while joined[name] != name:
         name = joined[name]
     return name
+
+
+def _folder(name: str) -> str:
+    return name.replace("\\", "/").rpartition("/")[0]
 
 
 def _short(names: Sequence[str]) -> str:

@@ -139,7 +139,7 @@ def requests_of(spans: Spans) -> Requests:
             kinds[alone] == SpanKind.PRODUCER,
         ]
     )
-    order = np.lexsort((spans.start[span], who))
+    order = np.lexsort((spans.end[span], spans.start[span], who))
     top = _owners(spans, serving & ~within)[rows]
 
     def ordered(column: object) -> object:

@@ -154,10 +154,7 @@ def _load(requests: Keyed, k: int) -> Load:
         share,
         each.window,
         rate,
-        {
-            requests.keys[n]: float(counts[n]) / len(times)
-            for n in np.flatnonzero(counts).tolist()
-        },
+        {requests.keys[n]: float(counts[n]) / len(times) for n in np.flatnonzero(counts).tolist()},
         float(times.mean()) if len(times) else inf,
         standard_error(times, requests.trace[rows]),
     )

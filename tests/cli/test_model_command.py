@@ -67,6 +67,33 @@ def test_files_of_three_forms_are_three_loads(tmp_path, lines):
     assert [load["traces"] for load in told(tmp_path, files)["loads"]] == [50, 50, 50]
 
 
+def test_files_of_one_trace_each_are_one_load_for_each_folder(tmp_path, lines):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+    for k, line in enumerate(lines):
+        (tmp_path / "ab"[k % 2] / f"trace-{k}.json").write_text(line)
+    assert [load["traces"] for load in told(tmp_path, {})["loads"]] == [75, 75]
+
+
+def test_the_order_of_services_changes_nothing(tmp_path, lines):
+    """Calls that begin at the same instant are in the order in which services are written."""
+    whole = told(tmp_path, {"whole.jsonl": "\n".join(lines)})
+    (tmp_path / "whole.jsonl").unlink()
+    each = [r for line in lines for r in json.loads(line)["resourceSpans"]]
+    for name in ("price", "stock", "web"):
+        mine = [document(r) for r in each if f'"{name}"' in json.dumps(r["resource"])]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(mine))
+
+    def entries(found: Mapping[str, Any]) -> list[tuple[float, list[str]]]:
+        return sorted((each["work"], sorted(each["calls"].split())) for each in found["entries"])
+
+    for (one, calls), (other, same) in zip(
+        entries(whole), entries(told(tmp_path, {})), strict=True
+    ):
+        assert calls == same
+        assert one == pytest.approx(other, rel=1e-9)
+
+
 def test_files_of_a_folder_that_are_no_traces_are_passed_over_and_named(tmp_path, lines):
     beside = {
         "README.md": "# Traces of the shop",

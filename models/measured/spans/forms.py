@@ -296,11 +296,14 @@ def _zipkin_span(span: Any, joined: _Joined, source: str) -> Span:
     service = text_at(span.get("localEndpoint"), "serviceName")
     remote = text_at(span.get("remoteEndpoint"), "serviceName")
     trace, key = text_at(span, "traceId"), text_at(span, "id")
-    shared = kind.serves and (trace, key) in joined.served
+    if kind.serves and (trace, key) in joined.served:
+        itself, parent = _served(key), _client(span, joined)
+    else:
+        itself, parent = key, _caller(span, service, joined)
     return Span(
         trace,
-        _served(key) if shared else key,
-        _zipkin_parent(span, service, shared, joined),
+        itself,
+        parent,
         service,
         operation_of(text_at(span, "name"), labels),
         kind,
@@ -317,14 +320,19 @@ def _served(key: str) -> str:
     return f"{key}, served"
 
 
-def _zipkin_parent(span: Any, service: str, shared: bool, joined: _Joined) -> str:
-    """The client of a server that shares its identifier; of two sides, the one of the same service.
+def _client(span: Any, joined: _Joined) -> str:
+    """The client with which a server shares its identifier, in the document or in another.
 
-    Where the client is not in the document, it may be in another; but outsiders write no spans.
+    If there is none, it is what asked the client; outsiders ask without a span.
     """
     trace, key, above = (text_at(span, name) for name in ("traceId", "id", "parentId"))
-    if shared and ((trace, key) in joined.there or (above and (trace, above) not in joined.there)):
-        return key
+    elsewhere = above and (trace, above) not in joined.there
+    return key if elsewhere or (trace, key) in joined.there else above
+
+
+def _caller(span: Any, service: str, joined: _Joined) -> str:
+    """What caused a span: of two with the identifier it names, the server if it is its own."""
+    trace, above = text_at(span, "traceId"), text_at(span, "parentId")
     server = joined.served.get((trace, above))
     if server is None or (server != service and (trace, above) in joined.there):
         return above
