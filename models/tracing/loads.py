@@ -281,7 +281,7 @@ class _Reading:
         joined = {name: name for name in self.rows}
         for name, rows in self.rows.items():
             traces: set[int | str] = set(rows.trace)
-            if len(traces) == 1:
+            if len(traces) == 1 and rows.parent.count(0) <= 1:  # one request tells no rate
                 traces.add(_folder(name))
             for each in traces:
                 other = first_of.setdefault(each, name)
