@@ -24,6 +24,7 @@ from scipy.optimize import minimize_scalar
 
 from headway.kinds import FloatArray
 from headway.queueing.flows.clients import Clients
+from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
@@ -139,7 +140,7 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     pulse
         Requests that come together at time 0.
     lasts
-        Time that is followed [s].
+        Time that is followed [s]; less where the queue stays empty until all retries have come.
     """
     step = queue.timeout / _STEPS
     steps = int(np.ceil(lasts / step))
@@ -151,20 +152,22 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     drains = queue.servers / queue.service_time * step
     there, budget = 0.0, float(clients.retry_budget)
     tokens, purse = (inf, inf) if budget == inf else (10.0, float(clients.retry_tokens))
+    wait = _waits(queue, clients, kinds - 1, step)
+    later, calm = np.arange(1, kinds), 0
     for t in range(steps):
         total = comes[:, t].sum()
         fails = _fails(queue, there / drains * step, total / drains * step)
         there = max(there + total * (1 - fails.dropped) - drains, 0.0)
         queue_length[t], failing[t] = there, fails.late + fails.dropped
         tokens = min(tokens + budget * comes[0, t], purse) if budget < inf else inf
-        for k in range(kinds - 1):
-            pause = float(clients.backoff) * float(clients.backoff_factor) ** k
-            for share, after in fails.when(queue):
-                again = min(comes[k, t] * share * float(clients.persistence), tokens)
-                tokens -= again
-                at = t + max(round((after + pause) / step), 1)
-                if at <= steps:
-                    comes[k + 1, at] += again
+        asks = np.outer(comes[:-1, t], fails.shares) * float(clients.persistence)
+        again = np.diff(np.minimum(np.cumsum(asks), tokens), prepend=0.0).reshape(asks.shape)
+        tokens -= again.sum()
+        for back, share in zip(wait, again.T, strict=True):
+            comes[later, np.minimum(t + back, steps)] += share
+        calm = 0 if there else calm + 1
+        if calm > wait.max(initial=0):
+            return Flood(step * np.arange(t + 1), queue_length[: t + 1], failing[: t + 1])
     return Flood(np.arange(steps, dtype=float) * step, queue_length, failing)
 
 
@@ -175,10 +178,20 @@ class _Fails:
     late: float
     dropped: float
 
-    def when(self, queue: TimedQueue) -> tuple[tuple[float, float], ...]:
-        """Each with the time after which the client knows [s]."""
-        limit = queue.timeout
-        return (self.late, limit), (self.dropped, min(queue.oldest, limit))
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Both."""
+        return self.late, self.dropped
+
+
+def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> IntArray:
+    """Steps until attempts that are late, or dropped, are followed by the next, shape (2, retries).
+
+    A client knows after its timeout, or when its attempt is dropped, and backs off.
+    """
+    known = np.array([[queue.timeout], [min(queue.oldest, queue.timeout)]])
+    pauses = float(clients.backoff) * float(clients.backoff_factor) ** np.arange(retries)
+    return np.maximum(np.rint((known + pauses) / step), 1).astype(np.int64)
 
 
 def _fails(queue: TimedQueue, wait: float, more: float) -> _Fails:

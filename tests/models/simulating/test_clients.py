@@ -239,7 +239,7 @@ def test_retries_without_end_or_pause_are_refused():
 
 def test_a_queue_of_ghosts_that_only_grows_is_refused():
     numbers = {"timeout": 4.0, "retries": 3}
-    with pytest.raises(Saturated, match="grows without limit"):
+    with pytest.raises(Saturated, match="clients who ask again tip it over"):
         desk(MMm(1.0, 2), numbers, 1.9).simulate()
 
 
