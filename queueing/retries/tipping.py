@@ -142,12 +142,13 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     lasts
         Time that is followed [s]; less where the queue stays empty until all retries have come.
     """
-    step = queue.timeout / _STEPS
+    step = float(queue.timeout / _STEPS)
     steps = int(np.ceil(lasts / step))
     kinds = int(min(float(clients.retries), 50)) + 1
     comes = np.zeros((kinds, steps + 1))
     comes[0] = load * step
     comes[0, 0] += pulse
+    times = np.arange(steps, dtype=np.float64) * step
     queue_length, failing = np.zeros(steps), np.zeros(steps)
     drains = queue.servers / queue.service_time * step
     there, budget = 0.0, float(clients.retry_budget)
@@ -167,8 +168,8 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
             comes[later, np.minimum(t + back, steps)] += share
         calm = 0 if there else calm + 1
         if calm > wait.max(initial=0):
-            return Flood(step * np.arange(t + 1), queue_length[: t + 1], failing[: t + 1])
-    return Flood(np.arange(steps, dtype=float) * step, queue_length, failing)
+            return Flood(times[: t + 1], queue_length[: t + 1], failing[: t + 1])
+    return Flood(times, queue_length, failing)
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> In
     """
     known = np.array([[queue.timeout], [min(queue.oldest, queue.timeout)]])
     pauses = float(clients.backoff) * float(clients.backoff_factor) ** np.arange(retries)
-    return np.maximum(np.rint((known + pauses) / step), 1).astype(np.int64)
+    return np.asarray(np.maximum(np.rint((known + pauses) / step), 1), np.int64)
 
 
 def _fails(queue: TimedQueue, wait: float, more: float) -> _Fails:
