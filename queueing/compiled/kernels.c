@@ -82,7 +82,9 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(balancing_sweeps, "iirrwn") \
     ROW(complex_geometric, "rw") \
     ROW(absorbing_steps, "iirrwwwdnj") \
-    ROW(pade_step, "rrdrnrrnnwwww")
+    ROW(pade_step, "rrdrnrrnnwwww") \
+    ROW(finite_stations, "iiirwwwww") \
+    ROW(waits_of_one, "iirrrrw")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

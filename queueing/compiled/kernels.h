@@ -29,5 +29,7 @@ Kernel balancing_sweeps;
 Kernel complex_geometric;
 Kernel absorbing_steps;
 Kernel pade_step;
+Kernel finite_stations;
+Kernel waits_of_one;
 
 #endif

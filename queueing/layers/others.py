@@ -10,23 +10,17 @@ the same layer, let two in; one below the other lets one in, as the same client 
 (interlock).
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import field
 from math import inf, isinf
 from typing import TypeAlias
 
 import numpy as np
 
-from headway.kinds import Amount, FloatArray
+from headway.kinds import Amount
 from headway.queueing.layers.numerics.cuts import smallest_cut
-from headway.queueing.layers.numerics.finite import present
 from headway.queueing.layers.sources import Sources, Work
 from headway.records import dataclass
-
-NEVER = 1e-300
-"""As good as no rate."""
-
-_NARROW = 1e-2  # least time away, over that of service: what is nearly always there
 
 CROWD = 200
 """Members by which a source without end is represented; its rate is kept."""
@@ -224,68 +218,3 @@ class _Asked:
     def ways(self, entry: str) -> list[tuple[_Label | None, Amount]]:
         """How often an entry is requested, by part."""
         return list(self._often.get(entry, {}).items())
-
-
-@dataclass(frozen=True)
-class Coming:
-    """A class at a server: visits [1/s], service per visit and its scv, members there or barred."""
-
-    one: Class
-    rate: FloatArray
-    service: FloatArray
-    there: FloatArray
-    barred: FloatArray
-    scv: FloatArray | float = 1.0
-
-    @property
-    def away(self) -> FloatArray:
-        """Mean time between visits [s], of those who can come, above 0."""
-        free = self.one.population - self.there - self.barred
-        least = _NARROW * np.maximum(self.service, NEVER)
-        return np.maximum(free / np.maximum(self.rate, NEVER), least)
-
-
-def seen_by_one(
-    coming: Sequence[Coming],
-    servers: float,
-    same: FloatArray | None = None,
-    besides: Sequence[FloatArray] = (),
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Numbers that one who comes sees, and the mean of each class.
-
-    Besides there may be classes given by the logarithms of their coefficients.
-
-    In order of arrival all wait for as long, so the mean service of all who come, ``same``, takes
-    the place of each class's own.
-    """
-    if not coming and not besides:
-        return np.ones((1, 1)), []
-    odds = []
-    for one in coming:
-        service = one.service if same is None else same
-        free = one.one.population - one.there - one.barred
-        away = free / np.maximum(one.rate, NEVER) + one.service - service
-        least = _NARROW * np.maximum(service, NEVER) / servers
-        odds.append(np.maximum(service, NEVER) / np.maximum(away, least))
-    return present([one.one.most for one in coming], odds, servers, besides)
-
-
-def mixed(weights: list[FloatArray], values: list[FloatArray]) -> FloatArray | float:
-    """A mean by weights; 0 where there are none."""
-    total = sum(weights) if weights else 0.0
-    mixed = sum((w * v for w, v in zip(weights, values, strict=True)), np.zeros(1))
-    return np.asarray(mixed / np.maximum(total, NEVER))
-
-
-def left_over(service: FloatArray, scv: FloatArray | float, away: FloatArray) -> FloatArray:
-    """Mean rest of the service that is met, by one who left when it began, a time away before.
-
-    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
-    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
-    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
-    nearer to the second the longer Z is. A gamma law of the scv stands for S.
-    """
-    phi = (1 + service * scv / away) ** (-1 / np.asarray(scv))
-    old = away / (away + service * (1 + scv) / 2)
-    rest = service * (1 + old * (scv - 1) / 2)
-    return np.asarray(service - away * (1 - phi) + phi * rest)

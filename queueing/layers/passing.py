@@ -131,7 +131,10 @@ def k_th(branches: list[Moments], needed: int) -> Moments:
     [1.8333]
     """
     scale = np.max([one.mean for one in branches], axis=0) + _LEAST
-    times = _NODES[:, np.newaxis] * scale
+    nodes, weights = (
+        np.expand_dims(v, tuple(range(1, 1 + scale.ndim))) for v in (_NODES, _WEIGHTS)
+    )
+    times = nodes * scale
     some_done = np.zeros((len(branches) + 1, *times.shape))
     some_done[0] = 1.0
     for one in branches:
@@ -140,6 +143,6 @@ def k_th(branches: list[Moments], needed: int) -> Moments:
         done = 1 - gammaincc(shape, times * shape / mean)
         some_done[1:] = some_done[1:] * (1 - done) + some_done[:-1] * done
         some_done[0] *= 1 - done
-    late = some_done[:needed].sum(axis=0) * (_WEIGHTS * np.exp(_NODES))[:, np.newaxis] * scale
+    late = some_done[:needed].sum(axis=0) * weights * np.exp(nodes) * scale
     mean, square = late.sum(axis=0), 2 * (late * times).sum(axis=0)
     return Moments(mean, np.maximum(square - mean**2, 0.0))

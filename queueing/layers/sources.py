@@ -119,6 +119,9 @@ class Sources:
             for k, (name, second, population) in enumerate(self._found())
         )
         self.works = tuple(dict(self._works(k)) for k in range(len(self.all)))
+        self.of: dict[str, list[int]] = {}
+        for k, source in enumerate(self.all):
+            self.of.setdefault(source.entry, []).append(k)
 
     def _found(self) -> Iterator[tuple[str, bool, float]]:
         """The entry of each source, whether it is a second phase, and its population."""

@@ -1,133 +1,239 @@
-"""One station that a few members come to, exactly: a product form, or one server of any law.
+"""Stations that a few members come to, exactly: product forms, or one server of any law.
 
 Of class c there are n_c members, each of which is away for Z_c on average between visits of S_c;
 with a_c = S_c / Z_c the probability of k members at m servers is, up to a constant,
 
-    p(k) ~ b_k k! / prod_{i <= k} min(i, m),   sum_k b_k z^k = prod_c (1 + a_c z)^{n_c},
+    p(k) ~ b_k k! / prod_{i <= k} min(i, m),   sum_k b_k z^k = prod_c (1 + a_c z)^{n_c},    (1)
 
 as for the machine repair model of several classes (Baskett and others, JACM 22, 1975, with one
-queue and delays). `wait_of_one` has one class, one server, and service times of any law.
+queue and delays). Without one member of class c the coefficients are q_k = b_k - a_c q_{k-1}; of
+k members t_k = a_c q_{k-1} / b_k is the probability that it is among them:
+
+    t_k = u_k (1 - t_{k-1}),   u_k = a_c b_{k-1} / b_k,   E[n_c | k] = n_c t_k.             (2)
+
+As b is log-concave, u grows with k: (2) is stable upwards where u is at most 1, and downwards
+beyond. `waits_of_one` has one class, one server, and service times of any law.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
+from math import sqrt
 
 import numpy as np
-from scipy.special import gammaln
 
 from headway.kinds import Amount, FloatArray
+from headway.queueing.compiled.library import compiled
+from headway.queueing.playing.rows import IntArray
 
-_LEAST = -700.0  # least logarithm of a floating point number with all its digits
-_MOST = 600.0  # logarithm of what is as good as infinite, with room for factors
+_LEAST = 1e-290  # relative coefficients below are left out
+_NEGLIGIBLE = 1e-18  # of the largest weight
+_MARGIN = 24  # more members, over which a guess at the last t is forgotten
+_HALVINGS = 20  # of a scale, which needs no digits
 _TINY = 1e-300
+_ENDLESS = 1e17  # cycles' worth of work: idle never, to all digits
 
 
-def present(
-    most: Sequence[int],
-    odds: Sequence[FloatArray],
-    servers: float,
-    besides: Sequence[FloatArray] = (),
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Probabilities of 0, 1, ... members at a station, and mean members of each class.
+ROWS = 6
+"""Arrays of as many numbers as there are members that a station needs."""
+
+
+@compiled
+def finite_stations(
+    begins: IntArray,
+    servers: IntArray,
+    most: IntArray,
+    odds: FloatArray,
+    beyond: FloatArray,
+    full: FloatArray,
+    nearly: FloatArray,
+    means: FloatArray,
+    work: FloatArray,  # noqa: ARG001 - the kernel's
+) -> None:
+    """Numbers at many stations, each with a few classes.
 
     Parameters
     ----------
-    most
-        Members n of each class, 1 or more.
-    odds
-        a = S / Z of each class, above 0, shape (points,).
+    begins
+        Where the classes of each station begin; one more than there are stations.
     servers
-        Servers m, 1 or more; infinity for a delay.
-    besides
-        Further classes, each by the logarithms of its coefficients of z^0, z^1, ...
-
-    Returns
-    -------
-    Shape (members + 1, points), and for each class (points,).
+        m of each station, 1 or more.
+    most
+        Members n of each class, 1 or more; below 0 -n of a class with the coefficients a^k / k!.
+    odds
+        a = S / Z of each class, above 0, shape (classes, points).
+    beyond, full, nearly
+        Results of shape (stations, points): the mean of max(0, k - m + 1), P(k >= m) and
+        P(k >= m - 1).
+    means
+        Result of shape (classes, points): mean members.
+    work
+        Room for `ROWS` (largest number of members + 1) numbers.
 
     Examples
     --------
     >>> import numpy as np
-    >>> chances, means = present([2], [np.array([0.5])], 1)
-    >>> chances[:, 0].round(12).tolist(), means[0].round(12).tolist()
-    ([0.4, 0.4, 0.2], [0.8])
+    >>> beyond, full, nearly = (np.zeros((1, 1)) for _ in range(3))
+    >>> means, odds = np.zeros((1, 1)), np.array([[0.5]])
+    >>> finite_stations(
+    ...     np.array([0, 1]),
+    ...     np.array([1]),
+    ...     np.array([2]),
+    ...     odds,
+    ...     *(beyond, full, nearly, means, np.zeros(3 * ROWS)),
+    ... )
+    >>> full.round(12).tolist(), means.round(12).tolist()
+    ([[0.6]], [[0.8]])
     """
-    logs = [_binomial(n, a) for n, a in zip(most, odds, strict=True)] + list(besides)
-    points = logs[0].shape[1:] if logs else (1,)
-    k = np.arange(sum(len(one) - 1 for one in logs) + 1)
-    queueing = np.cumsum(np.log(np.maximum(k, 1) / np.minimum(np.maximum(k, 1), servers)))
-    weights = _product(logs, points) + queueing[:, np.newaxis]
-    top = weights.max(axis=0)
-    chances = np.exp(weights - top)
-    total = chances.sum(axis=0)
-    means = []
-    for c, one in enumerate(logs):
-        counted = one[1:] + np.log(np.arange(1, len(one)))[:, np.newaxis]  # k b_k
-        rest = _product([*logs[:c], counted, *logs[c + 1 :]], points) + queueing[1:, np.newaxis]
-        means.append(np.exp(rest - top).sum(axis=0) / total)
-    return chances / total, means
+    for q in range(len(servers)):
+        at = slice(begins[q], begins[q + 1])
+        for point in range(odds.shape[1]):
+            chances, each = _station(int(servers[q]), most[at], odds[at, point])
+            k = np.arange(len(chances))
+            beyond[q, point] = chances @ np.maximum(k - servers[q] + 1, 0)
+            full[q, point] = chances[servers[q] :].sum()
+            nearly[q, point] = chances[servers[q] - 1 :].sum()
+            means[at, point] = each
 
 
-def truncated_poisson(mean: FloatArray, most: int) -> FloatArray:
-    """Logarithms of a^k / k!, of a Poisson number up to the most, shape (most + 1, points)."""
-    k = np.arange(most + 1)[:, np.newaxis]
-    return np.asarray(k * np.log(mean) - gammaln(k + 1))
+def _station(m: int, most: IntArray, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Probabilities of 0, 1, ... members, up to the last that counts, and means of classes."""
+    if not len(most):
+        return np.ones(1), np.zeros(0)
+    load = float(np.where(most > 0, most * odds, odds).sum())
+    top = _last(m, int(np.abs(most).sum()), load)
+    if len(most) == 1:
+        k = np.arange(1, top + 1)
+        chances = _from_largest((most[0] - k + 1) * odds[0] / np.minimum(k, m))
+        chances = chances / chances.sum()
+        return chances, np.array([chances @ np.arange(top + 1)])
+    theta = _scale(m, most, odds)
+    weights, before = _weights(m, most, odds * theta, theta, top)
+    chances = weights / weights.sum()
+    shares = [
+        n * _there(a * theta * before) if n > 0 else np.zeros(top + 1)
+        for n, a in zip(most, odds, strict=True)
+    ]
+    means = np.array([share @ chances for share in shares])
+    means[most < 0] = chances @ np.arange(top + 1) - means.sum()
+    return chances, means
 
 
-def _binomial(n: int, odds: FloatArray) -> FloatArray:
-    """Logarithms of the coefficients of (1 + a z)^n, shape (n + 1, points)."""
-    k = np.arange(n + 1)
-    return np.asarray(_ways(n)[:, np.newaxis] + k[:, np.newaxis] * np.log(odds))
+def _last(m: int, members: int, load: float) -> int:
+    """The last number of members that counts: b_k <= load^k / k!, and p(0) is one of the terms."""
+    if load >= m:
+        return members
+    weight, k = 1.0, 0
+    while k < members and weight > _NEGLIGIBLE:
+        k += 1
+        weight *= load / min(k, m)
+    return min(k + _MARGIN, members)
 
 
-@lru_cache(maxsize=256)
-def _ways(n: int) -> FloatArray:
-    """Logarithms of binomial coefficients C(n, 0), ..., C(n, n)."""
-    k = np.arange(n + 1)
-    ways = np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
-    ways.setflags(write=False)
-    return ways
+def _scale(m: int, most: IntArray, odds: FloatArray) -> float:
+    """Scale z for which the terms b_k z^k are largest where those of p(k) are."""
+    members = int(np.abs(most).sum())
+    low, high = 1.0, members / m
+    if members <= m or _gone(most, odds, low) <= m:
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = sqrt(low * high)
+        if _gone(most, odds, middle) > m:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
-def _product(logs: Sequence[FloatArray], points: tuple[int, ...]) -> FloatArray:
-    """Logarithms of the coefficients of a product of polynomials, given by theirs.
-
-    Small coefficients may not get lost, as k! members in a queue outweigh them. Where they differ
-    by more than floating point numbers hold, they are summed by their logarithms.
-    """
-    result = np.zeros((1, *points))
-    for one in sorted(logs, key=len):
-        if len(result) == 1:
-            result = one + result
-            continue
-        spread = np.ptp(result, axis=0).max() + np.ptp(one, axis=0).max()
-        result = _convolved(result, one) if spread < -_LEAST else _log_convolved(result, one)
-    return result
+def _gone(most: IntArray, odds: FloatArray, z: float) -> float:
+    """Mean of k with the weights b_k z^k, over z."""
+    return float(sum(n * a / (1 + a * z) if n > 0 else a for n, a in zip(most, odds, strict=True)))
 
 
-def _convolved(few: FloatArray, many: FloatArray) -> FloatArray:
-    tops = few.max(axis=0), many.max(axis=0)
-    small, large = np.exp(few - tops[0]), np.exp(many - tops[1])
-    summed = np.zeros((len(small) + len(large) - 1, *small.shape[1:]))
-    for k, share in enumerate(small):
-        summed[k : k + len(large)] += share * large
-    return np.asarray(np.log(summed) + tops[0] + tops[1])
+def _from_largest(rise: FloatArray) -> FloatArray:
+    """Terms of which each is so many times the one before, over the largest; rises only shrink."""
+    at = int(np.sum(rise >= 1))
+    terms = np.concatenate([np.cumprod(1 / rise[:at][::-1])[::-1], [1.0], np.cumprod(rise[at:])])
+    terms[terms < _LEAST] = 0.0
+    return terms
 
 
-def _log_convolved(few: FloatArray, many: FloatArray) -> FloatArray:
-    summed = np.full(
-        (len(few) + len(many) - 1, *np.broadcast_shapes(few[0].shape, many[0].shape)), -np.inf
-    )
-    for k, one in enumerate(few):
-        part = summed[k : k + len(many)]
-        np.logaddexp(part, one + many, out=part)
-    return summed
+def _rise(n: int, a: float, top: int) -> FloatArray:
+    """By how much each coefficient of a class is larger than the one before, up to the last."""
+    j = np.arange(1, min(abs(n), top) + 1)
+    return (n - j + 1) * a / j if n > 0 else a / j
 
 
-def wait_of_one(
-    members: int, away: FloatArray, service: Sequence[tuple[Amount, FloatArray, FloatArray]]
-) -> FloatArray:
-    """Mean wait for one server that serves in order of arrival, M/G/1//N.
+def _weights(
+    m: int, most: IntArray, odds: FloatArray, theta: float, top: int
+) -> tuple[FloatArray, FloatArray]:
+    """p(k) up to a factor, and b_{k-1} / b_k, of odds that are scaled by theta."""
+    b = np.ones(1)
+    for n, a in zip(most, odds, strict=True):
+        b = np.convolve(b, _from_largest(_rise(int(n), float(a), top)))[: top + 1]
+        b = b / b.max()
+        b[b < _LEAST] = 0.0
+    k = np.arange(1, top + 1)
+    with np.errstate(all="ignore"):
+        queueing = _queueing(k / (np.minimum(k, m) * theta))
+        weights = np.where(b > 0, b * queueing, 0.0)
+        before = np.concatenate([[0.0], np.where(b[1:] > 0, b[:-1] / b[1:], 0.0)])
+    known = np.flatnonzero(b)
+    low, high = known[0], known[-1]
+    lost = _NEGLIGIBLE * weights.max()
+    if np.isfinite(lost) and not (
+        (low > 0 and weights[low] > lost) or (high < top and weights[high] > lost)
+    ):
+        return weights, before
+    return _by_logarithms(m, most, odds, theta, top)
+
+
+def _queueing(rise: FloatArray) -> FloatArray:
+    """Find k! / prod min(i, m) theta^k over its least, from its rises, which only grow."""
+    at = int(np.sum(rise < 1))
+    return np.concatenate([np.cumprod(1 / rise[:at][::-1])[::-1], [1.0], np.cumprod(rise[at:])])
+
+
+def _by_logarithms(
+    m: int, most: IntArray, odds: FloatArray, theta: float, top: int
+) -> tuple[FloatArray, FloatArray]:
+    """The same where numbers of floating point do not reach from one to the other."""
+    b = np.zeros(1)
+    for n, a in zip(most, odds, strict=True):
+        one = np.concatenate([[0.0], np.cumsum(np.log(_rise(int(n), float(a), top)))])
+        summed = np.full(min(len(b) + len(one) - 1, top + 1), -np.inf)
+        for j, each in enumerate(one):
+            part = summed[j : j + len(b)]
+            np.logaddexp(part, each + b[: len(part)], out=part)
+        b = summed
+    k = np.arange(1, top + 1)
+    weights = b + np.concatenate([[0.0], np.cumsum(np.log(k / (np.minimum(k, m) * theta)))])
+    before = np.concatenate([[0.0], np.exp(b[:-1] - b[1:])])
+    return np.exp(weights - weights.max()), before
+
+
+def _there(u: FloatArray) -> FloatArray:
+    """The probability that a member of a class is among k, (2)."""
+    there = np.zeros(len(u))
+    at = 0
+    while at + 1 < len(u) and u[at + 1] <= 1:
+        at += 1
+        there[at] = u[at] * (1 - there[at - 1])
+    if at + 1 < len(u):
+        there[-1] = 1.0
+    for k in range(len(u) - 1, at + 1, -1):
+        there[k - 1] = 1 - there[k] / u[k] if u[k] > 0 else 1.0
+    return there
+
+
+@compiled
+def waits_of_one(
+    begins: IntArray,
+    members: IntArray,
+    away: FloatArray,
+    share: FloatArray,
+    mean: FloatArray,
+    scv: FloatArray,
+    result: FloatArray,
+) -> None:
+    """Mean waits for one server that serves in order of arrival, M/G/1//N, of many kinds.
 
     With b_i = E exp(-i S / Z), the server is idle with a probability p_0 of
 
@@ -138,31 +244,46 @@ def wait_of_one(
 
     Parameters
     ----------
+    begins
+        Where the kinds of service of each server begin; one more than there are servers.
     members
-        N, 1 or more.
+        N of each, 1 or more.
     away
-        Mean Z of the exponential time from the end of service to the next visit, above 0.
-    service
-        Kinds of service, gamma laws: the share, mean and squared coefficient of variation of each.
+        Mean Z of the exponential time from the end of service to the next visit, above 0, shape
+        (servers, points).
+    share, mean, scv
+        Of each kind of service, gamma laws: its share, mean and squared coefficient of variation,
+        shape (kinds, points).
+    result
+        W, shape (servers, points).
 
     Examples
     --------
     >>> import numpy as np
-    >>> half, one = np.array([0.5]), np.array([1.0])
-    >>> wait_of_one(2, one, [(1.0, half, one)]).round(9).tolist()  # as p_0 = 0.4
-    [0.166666667]
+    >>> half, one, result = np.array([[0.5]]), np.array([[1.0]]), np.zeros((1, 1))
+    >>> waits_of_one(np.array([0, 1]), np.array([2]), one, one, half, one, result)
+    >>> result.round(9).tolist()  # as p_0 = 0.4
+    [[0.166666667]]
     """
-    zero = np.zeros_like(away)
-    mean = sum((share * each for share, each, _ in service), zero)
-    i = np.arange(1, members)[:, np.newaxis]
-    laplace = sum(
-        (share * (1 + i * each * scv / away) ** (-1 / scv) for share, each, scv in service), zero
-    )
-    ratios = np.log(np.maximum(1 / np.maximum(laplace, _TINY) - 1, _TINY))
-    ways = _ways(members - 1)[:, np.newaxis]
-    logs = ways + np.concatenate([zero[np.newaxis], np.cumsum(ratios, axis=0)[: members - 1]])
-    busy = members * mean / away * np.exp(np.minimum(logs, _MOST)).sum(axis=0)
-    return np.asarray(members * mean * (1 + 1 / np.maximum(busy, _TINY)) - away - mean)
+    for q, count in enumerate(members.tolist()):
+        at = slice(begins[q], begins[q + 1])
+        work = (share[at] * mean[at]).sum(axis=0)
+        for point, z in enumerate(away[q].tolist()):
+            kinds = share[at, point], mean[at, point] / z, scv[at, point]
+            busy = count * work[point] / z * _cycles(count, *kinds)
+            result[q, point] = count * work[point] * (1 + 1 / max(busy, _TINY)) - z - work[point]
+
+
+def _cycles(members: int, share: FloatArray, mean: FloatArray, scv: FloatArray) -> float:
+    """The sum over n, until its terms, which rise and then fall, are negligible, or endless."""
+    term = total = 1.0
+    for n in range(1, members):
+        laplace = float((share * (1 + n * mean * scv) ** (-1 / scv)).sum())
+        term *= (members - n) / n * max(1 / max(laplace, _TINY) - 1, _TINY)
+        total += term
+        if term < _NEGLIGIBLE * _NEGLIGIBLE * total or total > _ENDLESS:
+            break
+    return total
 
 
 def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amount) -> FloatArray:

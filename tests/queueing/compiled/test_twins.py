@@ -15,6 +15,7 @@ from headway.models.simulating.playing.state import opening
 from headway.queueing.compiled.library import LIBRARY, SWITCH, TWINS, compiled
 from headway.queueing.layers import score as layers
 from headway.queueing.layers.chain import Room, program_arguments
+from headway.queueing.layers.numerics.finite import ROWS
 from headway.queueing.layers.program import program_of
 from headway.queueing.transient import systems
 from tests.support.cases import mostly_slow
@@ -214,6 +215,32 @@ def _pade_step(seed: int) -> Arguments:
     return *rates, float(draw.uniform(0.1, 3)), poles, first, seen, state, *shape
 
 
+def _finite_stations(seed: int) -> Arguments:
+    """One to four classes at each of a few stations, of some a class without end."""
+    draw = random(seed)
+    stations, points = int(draw.integers(1, 5)), int(draw.integers(1, 4))
+    each = draw.integers(0, 5, stations)
+    begins = np.concatenate([[0], np.cumsum(each)])
+    most = draw.integers(1, 2 + 20 * (seed % 3), begins[-1])
+    most[begins[:-1][each > 1]] *= 1 - 2 * (seed % 2)
+    odds = 10 ** draw.uniform(-1, 1, (most.size, points))
+    numbers = np.zeros((3, stations, points))
+    room = np.zeros(ROWS * (int(np.abs(most).sum()) + 1))
+    return begins, draw.integers(1, 9, stations), most, odds, *numbers, odds.copy(), room
+
+
+def _waits_of_one(seed: int) -> Arguments:
+    draw = random(seed)
+    servers, points = int(draw.integers(1, 5)), int(draw.integers(1, 4))
+    each = draw.integers(1, 4, servers)
+    shape = each.sum(), points
+    scv = np.where(draw.random(shape) < 0.3, 1.0, 10 ** draw.uniform(-2, 1, shape))
+    kinds = draw.uniform(0, 1, shape), draw.uniform(0, 2, shape), scv
+    away, result = draw.uniform(1, 9, (servers, points)), np.zeros((servers, points))
+    begins = np.concatenate([[0], np.cumsum(each)])
+    return begins, draw.integers(1, 30, servers), away, *kinds, result
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -228,6 +255,8 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "complex_geometric": ("headway.queueing.closed.series", _complex_geometric),
     "absorbing_steps": ("headway.queueing.times.uniformisation", _absorbing_steps),
     "pade_step": ("headway.queueing.transient.systems", _pade_step),
+    "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
+    "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
@@ -246,6 +275,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "passing_rounds": lambda arguments: [*arguments[7:]],
     "explore_program": _states_and_moves,
     "pade_step": lambda arguments: [*arguments[9:12]],
+    "finite_stations": lambda arguments: [*arguments[4:8]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 

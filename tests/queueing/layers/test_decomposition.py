@@ -11,7 +11,7 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
-from headway.queueing.layers.numerics.finite import present, wait_of_one
+from headway.queueing.layers.numerics.finite import ROWS, finite_stations, waits_of_one
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.passing import Moments, k_th
 from headway.queueing.layers.system import LayeredSystem
@@ -203,48 +203,72 @@ def test_random_systems_are_near_their_whole_chain() -> None:
     assert max(errors) < 0.35
 
 
-def test_numbers_at_a_station_are_those_of_a_machine_repair_model() -> None:
-    """Two classes against their chain by hand: p(0), of 2 and 1 members at one server."""
-    chances, means = present([2, 1], [np.array([0.5]), np.array([2.0])], 1)
-    weights = np.array([1.0, (2 * 0.5 + 2.0), (0.25 + 2 * 0.5 * 2.0) * 2, 0.25 * 2.0 * 6])
-    assert chances[:, 0] == pytest.approx(weights / weights.sum(), rel=1e-12)
-    assert sum(float(one[0]) for one in means) == pytest.approx(
-        float(chances[:, 0] @ np.arange(4)), rel=1e-12
-    )
+def at_one_station(
+    most: tuple[int, ...], odds: tuple[float, ...], servers: int
+) -> tuple[list[float], list[float]]:
+    """E max(0, k - m + 1), P(k >= m), P(k >= m - 1), and mean members of each class."""
+    numbers, means = np.zeros((3, 1, 1)), np.zeros((len(most), 1))
+    begins, work = np.array([0, len(most)]), np.zeros(ROWS * (sum(map(abs, most)) + 1))
+    given = begins, np.array([servers]), np.array(most), np.array(odds).reshape(-1, 1)
+    finite_stations(*given, *numbers, means, work)
+    return numbers.ravel().tolist(), means.ravel().tolist()
 
 
 @pytest.mark.parametrize(
     ("most", "odds", "servers"),
     [
+        ((2, 1), (0.5, 2.0), 1),
+        ((3,), (0.7,), 2),
         ((200, 200), (1e-3, 1e-3), 1),
         ((200, 200), (1e-6, 1e-6), 1),
         ((200, 5), (4e-3, 0.5), 1),
         ((200, 200), (2e-2, 1e-2), 4),
         ((60, 30, 2), (10.0, 1e-4, 0.3), 50),
         ((700, 300), (1.4e-3, 1e-5), 1),
+        ((3, -4, 1), (0.4, 1.5, 0.25), 4),
     ],
 )
-def test_large_classes_keep_their_smallest_weights(
+def test_numbers_at_a_station_are_those_of_a_machine_repair_model(
     most: tuple[int, ...], odds: tuple[float, ...], servers: int
 ) -> None:
-    """Mean members against sums of 60 digits; those of lesser range lose all of them."""
+    """Against sums of 60 digits; numbers of lesser range lose all of the smallest weights."""
     with mpmath.workdps(60):
-        weights = [mpmath.mpf(1)]
-        for n, each in zip(most, odds, strict=True):
-            own = [mpmath.binomial(n, k) * mpmath.mpf(each) ** k for k in range(n + 1)]
-            product = [mpmath.mpf(0)] * (len(weights) + n)
-            for i, one in enumerate(weights):
-                for k, other in enumerate(own):
-                    product[i + k] += one * other
-            weights = product
-        queue = mpmath.mpf(1)
-        for k in range(1, len(weights)):
-            queue *= mpmath.mpf(k) / min(k, servers)
-            weights[k] *= queue
-        mean = float(sum(k * one for k, one in enumerate(weights)) / sum(weights))
-    chances, means = present(most, [np.array([each]) for each in odds], servers)
-    assert float(chances[:, 0] @ np.arange(len(chances))) == pytest.approx(mean, rel=1e-9)
-    assert sum(float(one[0]) for one in means) == pytest.approx(mean, rel=1e-9)
+        own = [_coefficients(n, mpmath.mpf(a)) for n, a in zip(most, odds, strict=True)]
+        queue = [mpmath.mpf(1)]
+        for k in range(1, sum(map(abs, most)) + 1):
+            queue.append(queue[-1] * mpmath.mpf(k) / min(k, servers))
+        weights = [b * w for b, w in zip(_product(own), queue, strict=True)]
+        total = sum(weights)
+        expected = [
+            sum(max(0, k - servers + 1) * w for k, w in enumerate(weights)) / total,
+            sum(weights[servers:]) / total,
+            sum(weights[servers - 1 :]) / total,
+        ]
+        means = []
+        for c, one in enumerate(own):
+            counted = [j * b for j, b in enumerate(one)]
+            product = _product([*own[:c], counted, *own[c + 1 :]])
+            means.append(sum(b * w for b, w in zip(product, queue, strict=True)) / total)
+    numbers, found = at_one_station(most, odds, servers)
+    assert numbers == pytest.approx(list(map(float, expected)), rel=1e-9)
+    assert found == pytest.approx(list(map(float, means)), rel=1e-9)
+
+
+def _coefficients(n: int, odds: mpmath.mpf) -> list[mpmath.mpf]:
+    if n < 0:
+        return [odds**k / mpmath.factorial(k) for k in range(1 - n)]
+    return [mpmath.binomial(n, k) * odds**k for k in range(n + 1)]
+
+
+def _product(parts: list[list[mpmath.mpf]]) -> list[mpmath.mpf]:
+    product = [mpmath.mpf(1)]
+    for one in parts:
+        longer = [mpmath.mpf(0)] * (len(product) + len(one) - 1)
+        for i, a in enumerate(product):
+            for k, b in enumerate(one):
+                longer[i + k] += a * b
+        product = longer
+    return product
 
 
 @pytest.mark.parametrize("members", [1, 2, 30, 200])
@@ -253,9 +277,10 @@ def test_one_server_of_exponential_service_is_a_machine_repair_model(members: in
     away, service = 3.0, 0.5
     weights = np.cumprod([1.0, *(service / away * np.arange(members, 0, -1))])
     cycle = members * service / (1 - weights[0] / weights.sum())
-    kinds = [(1.0, np.array([service]), np.array([1.0]))]
-    found = wait_of_one(members, np.array([away]), kinds)
-    assert float(found[0]) == pytest.approx(cycle - away - service, rel=1e-9, abs=1e-9)
+    one, found = np.ones((1, 1)), np.zeros((1, 1))
+    kinds = one, service * one, one
+    waits_of_one(np.array([0, 1]), np.array([members]), away * one, *kinds, found)
+    assert float(found[0, 0]) == pytest.approx(cycle - away - service, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("needed", [1, 2, 3])

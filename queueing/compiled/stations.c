@@ -1,0 +1,366 @@
+/* Finite stations, and one server of any law: headway.queueing.layers.numerics.finite. */
+#include <math.h>
+
+#include "kernels.h"
+
+#define LEAST 1e-290
+#define NEGLIGIBLE 1e-18
+#define MARGIN 24
+#define HALVINGS 20
+#define TINY 1e-300
+#define ENDLESS 1e17
+#define ROOM 6 /* arrays of work */
+
+/* Classes of one station at one point; odds of one class after the other, `step` apart. */
+typedef struct {
+    int64_t m, top;
+    ptrdiff_t classes, step;
+    const int64_t *most;
+    const double *odds;
+    double theta;
+} Station;
+
+static int64_t members_of(const Station *of)
+{
+    int64_t members = 0;
+    for (ptrdiff_t c = 0; c < of->classes; c++)
+        members += of->most[c] < 0 ? -of->most[c] : of->most[c];
+    return members;
+}
+
+/* Mean of k with the weights b_k z^k, over z. */
+static double gone(const Station *of, double z)
+{
+    double sum = 0;
+    for (ptrdiff_t c = 0; c < of->classes; c++) {
+        double a = of->odds[c * of->step];
+        sum += of->most[c] > 0 ? (double)of->most[c] * a / (1 + a * z) : a;
+    }
+    return sum;
+}
+
+static int64_t last(const Station *of, int64_t members)
+{
+    double load = gone(of, 0), weight = 1;
+    int64_t k = 0;
+    if (load >= (double)of->m)
+        return members;
+    while (k < members && weight > NEGLIGIBLE) {
+        k++;
+        weight *= load / (double)(k < of->m ? k : of->m);
+    }
+    return k + MARGIN < members ? k + MARGIN : members;
+}
+
+static double scale(const Station *of, int64_t members)
+{
+    double low = 1, high = (double)members / (double)of->m;
+    if (members <= of->m || gone(of, low) <= (double)of->m)
+        return 1;
+    for (int n = 0; n < HALVINGS; n++) {
+        double middle = sqrt(low * high);
+        if (gone(of, middle) > (double)of->m)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The rise from term k - 1 to k: of p(k) with one class, of the coefficients of a class. */
+static inline double rise_alone(const Station *of, int64_t k)
+{
+    return (double)(of->most[0] - k + 1) * of->odds[0] / (double)(k < of->m ? k : of->m);
+}
+
+static inline double rise(int64_t n, double a, int64_t j)
+{
+    return (n > 0 ? (double)(n - j + 1) * a : a) / (double)j;
+}
+
+static inline double queueing(const Station *of, int64_t k)
+{
+    return (double)k / ((double)(k < of->m ? k : of->m) * of->theta);
+}
+
+/* Terms 0 to size of one class over the largest. */
+static void coefficients(int64_t n, double a, int64_t size, double *terms)
+{
+    int64_t at = 0;
+    while (at < size && rise(n, a, at + 1) >= 1)
+        at++;
+    terms[at] = 1;
+    for (int64_t j = at; j > 0; j--) {
+        double term = terms[j] / rise(n, a, j);
+        terms[j - 1] = term < LEAST ? 0 : term;
+    }
+    for (int64_t j = at + 1; j <= size; j++) {
+        double term = terms[j - 1] * rise(n, a, j);
+        terms[j] = term < LEAST ? 0 : term;
+    }
+}
+
+static void alone(const Station *of, double *weights)
+{
+    int64_t at = 0;
+    while (at < of->top && rise_alone(of, at + 1) >= 1)
+        at++;
+    weights[at] = 1;
+    for (int64_t k = at; k > 0; k--) {
+        double term = weights[k] / rise_alone(of, k);
+        weights[k - 1] = term < LEAST ? 0 : term;
+    }
+    for (int64_t k = at + 1; k <= of->top; k++) {
+        double term = weights[k - 1] * rise_alone(of, k);
+        weights[k] = term < LEAST ? 0 : term;
+    }
+}
+
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Coefficients b of all classes, scaled, in b; `one` and `sum` are room. */
+static void product(const Station *of, double *b, double *one, double *sum)
+{
+    int64_t size = 0;
+    b[0] = 1;
+    for (ptrdiff_t c = 0; c < of->classes; c++) {
+        int64_t n = of->most[c], own = smaller(n < 0 ? -n : n, of->top);
+        int64_t whole = smaller(size + own, of->top);
+        double largest = 0;
+        coefficients(n, of->odds[c * of->step] * of->theta, own, one);
+        for (int64_t k = 0; k <= whole; k++)
+            sum[k] = 0;
+        for (int64_t i = 0; i <= size; i++) {
+            int64_t end = smaller(own, whole - i);
+            double times = b[i], *to = sum + i;
+            for (int64_t j = 0; j <= end && times > 0; j++)
+                to[j] += times * one[j];
+        }
+        for (int64_t k = 0; k <= whole; k++)
+            largest = sum[k] > largest ? sum[k] : largest;
+        for (int64_t k = 0; k <= whole; k++)
+            b[k] = sum[k] / largest < LEAST ? 0 : sum[k] / largest;
+        size = whole;
+    }
+}
+
+/* p(k) up to a factor, and b_{k-1} / b_k; 0 where floating point numbers do not reach so far. */
+static int weigh(const Station *of, const double *b, double *weights, double *before)
+{
+    int64_t at = 0, low = 0, high = of->top;
+    double factor = 1, largest = 0;
+    while (at < of->top && queueing(of, at + 1) < 1)
+        at++;
+    for (int64_t k = at;; k--) {
+        weights[k] = b[k] > 0 ? b[k] * factor : 0;
+        if (k == 0)
+            break;
+        factor /= queueing(of, k);
+    }
+    factor = 1;
+    for (int64_t k = at + 1; k <= of->top; k++) {
+        factor *= queueing(of, k);
+        weights[k] = b[k] > 0 ? b[k] * factor : 0;
+    }
+    before[0] = 0;
+    for (int64_t k = 1; k <= of->top; k++)
+        before[k] = b[k] > 0 ? b[k - 1] / b[k] : 0;
+    for (int64_t k = 0; k <= of->top; k++) {
+        if (!isfinite(weights[k]))
+            return 0;
+        largest = weights[k] > largest ? weights[k] : largest;
+    }
+    while (b[low] == 0)
+        low++;
+    while (b[high] == 0)
+        high--;
+    return !((low > 0 && weights[low] > NEGLIGIBLE * largest)
+             || (high < of->top && weights[high] > NEGLIGIBLE * largest));
+}
+
+static inline double log_sum(double a, double b)
+{
+    double large = a > b ? a : b, small = a > b ? b : a;
+    return large == -INFINITY ? large : large + log1p(exp(small - large));
+}
+
+static void by_logarithms(const Station *of, double *b, double *one, double *sum, double *weights,
+                          double *before)
+{
+    int64_t size = 0;
+    double total = 0, largest = -INFINITY;
+    b[0] = 0;
+    for (ptrdiff_t c = 0; c < of->classes; c++) {
+        int64_t n = of->most[c], own = smaller(n < 0 ? -n : n, of->top);
+        int64_t whole = smaller(size + own, of->top);
+        one[0] = 0;
+        for (int64_t j = 1; j <= own; j++)
+            one[j] = one[j - 1] + log(rise(n, of->odds[c * of->step] * of->theta, j));
+        for (int64_t k = 0; k <= whole; k++)
+            sum[k] = -INFINITY;
+        for (int64_t j = 0; j <= own; j++)
+            for (int64_t i = 0; i <= smaller(size, whole - j); i++)
+                sum[i + j] = log_sum(sum[i + j], one[j] + b[i]);
+        for (int64_t k = 0; k <= whole; k++)
+            b[k] = sum[k];
+        size = whole;
+    }
+    for (int64_t k = 0; k <= of->top; k++) {
+        total += k ? log(queueing(of, k)) : 0;
+        weights[k] = b[k] + total;
+        before[k] = k ? exp(b[k - 1] - b[k]) : 0;
+        largest = weights[k] > largest ? weights[k] : largest;
+    }
+    for (int64_t k = 0; k <= of->top; k++)
+        weights[k] = exp(weights[k] - largest);
+}
+
+/* Mean members of a class of n, of the odds a, scaled: n t_k over all k. */
+static double mean_of(const Station *of, int64_t n, double a, const double *before,
+                      const double *chances, double *there)
+{
+    int64_t at = 0;
+    double sum = 0;
+    there[0] = 0;
+    while (at < of->top && a * before[at + 1] <= 1) {
+        at++;
+        there[at] = a * before[at] * (1 - there[at - 1]);
+    }
+    if (at < of->top)
+        there[of->top] = 1;
+    for (int64_t k = of->top; k > at + 1; k--) {
+        double u = a * before[k];
+        there[k - 1] = u > 0 ? 1 - there[k] / u : 1;
+    }
+    for (int64_t k = 0; k <= of->top; k++)
+        sum += chances[k] * ((double)n * there[k]);
+    return sum;
+}
+
+/* Probabilities in weights; whose mean is what. */
+static void solve_station(Station *of, double *work, ptrdiff_t room, double *means)
+{
+    double *weights = work, *b = work + room, *one = b + room, *sum = one + room;
+    double *before = sum + room, *there = before + room, total = 0, rest = 0;
+    int64_t members = members_of(of);
+    of->top = last(of, members);
+    of->theta = 1;
+    if (of->classes == 1)
+        alone(of, weights);
+    else if (of->classes > 1) {
+        of->theta = scale(of, members);
+        product(of, b, one, sum);
+        if (!weigh(of, b, weights, before))
+            by_logarithms(of, b, one, sum, weights, before);
+    } else
+        weights[0] = 1;
+    for (int64_t k = 0; k <= of->top; k++)
+        total += weights[k];
+    for (int64_t k = 0; k <= of->top; k++) {
+        weights[k] /= total;
+        rest += weights[k] * (double)k;
+    }
+    if (of->classes == 1) {
+        means[0] = rest;
+        return;
+    }
+    for (ptrdiff_t c = 0; c < of->classes; c++)
+        if (of->most[c] > 0) {
+            double a = of->odds[c * of->step] * of->theta;
+            means[c * of->step] = mean_of(of, of->most[c], a, before, weights, there);
+            rest -= means[c * of->step];
+        }
+    for (ptrdiff_t c = 0; c < of->classes; c++)
+        if (of->most[c] < 0)
+            means[c * of->step] = rest;
+}
+
+const char *finite_stations(const Argument *given)
+{
+    const int64_t *begins = given[0].counts.at, *servers = given[1].counts.at;
+    ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
+    ptrdiff_t points = stations ? given[4].numbers.size / stations : 0;
+    double *beyond = given[4].numbers.at, *full = given[5].numbers.at;
+    double *nearly = given[6].numbers.at, *work = given[8].numbers.at;
+    ptrdiff_t size = stations * points, room = given[8].numbers.size / ROOM;
+    if (given[0].counts.size != stations + 1 || given[3].numbers.size != classes * points
+        || given[7].numbers.size != classes * points || given[4].numbers.size != size
+        || given[5].numbers.size != size || given[6].numbers.size != size || !size)
+        return "finite_stations: numbers of each station and class at each point";
+    for (ptrdiff_t q = 0; q < stations; q++)
+        if (begins[q] < 0 || begins[q] > begins[q + 1] || begins[q + 1] > classes || servers[q] < 1)
+            return "finite_stations: where the classes of stations begin, and their servers";
+    for (ptrdiff_t q = 0; q < stations; q++) {
+        Station of = {.m = servers[q], .classes = begins[q + 1] - begins[q], .step = points,
+                      .most = given[2].counts.at + begins[q]};
+        if (members_of(&of) >= room)
+            return "finite_stations: room for all members";
+        for (ptrdiff_t i = 0; i < points; i++) {
+            double above = 0, busy = 0, near = 0;
+            of.odds = given[3].numbers.at + begins[q] * points + i;
+            solve_station(&of, work, room, given[7].numbers.at + begins[q] * points + i);
+            for (int64_t k = of.m - 1; k <= of.top; k++) {
+                near += work[k];
+                busy += k < of.m ? 0 : work[k];
+                above += (double)(k - of.m + 1) * work[k];
+            }
+            beyond[q * points + i] = above;
+            full[q * points + i] = busy;
+            nearly[q * points + i] = near;
+        }
+    }
+    return NULL;
+}
+
+/* The sum of the twin, for one server. */
+static double cycles(int64_t members, ptrdiff_t kinds, ptrdiff_t step, const double *share,
+                     const double *mean, const double *scv, double away)
+{
+    double term = 1, total = 1;
+    for (int64_t n = 1; n < members; n++) {
+        double laplace = 0, ratio;
+        for (ptrdiff_t j = 0; j < kinds; j++) {
+            double c = scv[j * step];
+            double base = 1 + (double)n * (mean[j * step] / away) * c;
+            laplace += share[j * step] * (c == 1 ? 1 / base : pow(base, -1 / c));
+        }
+        ratio = 1 / (laplace > TINY ? laplace : TINY) - 1;
+        term *= (double)(members - n) / (double)n * (ratio > TINY ? ratio : TINY);
+        total += term;
+        if (term < NEGLIGIBLE * NEGLIGIBLE * total || total > ENDLESS)
+            break;
+    }
+    return total;
+}
+
+const char *waits_of_one(const Argument *given)
+{
+    const int64_t *begins = given[0].counts.at, *members = given[1].counts.at;
+    ptrdiff_t servers = given[1].counts.size;
+    ptrdiff_t points = servers ? given[6].numbers.size / servers : 0;
+    ptrdiff_t kinds = points ? given[3].numbers.size / points : 0, size = servers * points;
+    if (given[0].counts.size != servers + 1 || !size || given[2].numbers.size != size
+        || given[6].numbers.size != size || given[3].numbers.size != kinds * points
+        || given[4].numbers.size != kinds * points || given[5].numbers.size != kinds * points)
+        return "waits_of_one: numbers of each server and kind of service at each point";
+    for (ptrdiff_t q = 0; q < servers; q++) {
+        if (begins[q] < 0 || begins[q] > begins[q + 1] || begins[q + 1] > kinds)
+            return "waits_of_one: where the kinds of service begin";
+        for (ptrdiff_t i = 0; i < points; i++) {
+            ptrdiff_t at = begins[q] * points + i, own = begins[q + 1] - begins[q];
+            const double *share = given[3].numbers.at + at, *mean = given[4].numbers.at + at;
+            double away = given[2].numbers.at[q * points + i], work = 0, busy, n;
+            for (ptrdiff_t j = 0; j < own; j++)
+                work += share[j * points] * mean[j * points];
+            n = (double)members[q];
+            busy = n * work / away
+                   * cycles(members[q], own, points, share, mean, given[5].numbers.at + at, away);
+            given[6].numbers.at[q * points + i] =
+                n * work * (1 + 1 / (busy > TINY ? busy : TINY)) - away - work;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,460 @@
+"""Delays at processors, and waits for threads: all servers of a system at once.
+
+Each processor and each pool of threads is a station of its own, to which a few classes come
+(`headway.queueing.layers.others`), away for as long as the rest of their cycle takes.
+docs/explanation/layers.md derives what is written here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from math import isinf
+from typing import TypeAlias
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.crowds import (
+    NARROW,
+    NEVER,
+    Column,
+    Coming,
+    Crowds,
+    State,
+    Stations,
+    Sums,
+    Works,
+)
+from headway.queueing.layers.numerics.finite import outliving, waits_of_one
+from headway.queueing.layers.others import Class, Others, Server
+from headway.queueing.layers.sources import Sources, Stacks, Work
+from headway.records import dataclass
+
+_REGULAR = 1e-3  # least scv of a holding time; less makes no difference to a wait
+_SMALL = 1e-6  # a chance that makes no difference
+_LEAST = 1e-9  # a time away [s] that is as good as none
+
+_Classes: TypeAlias = tuple[Class, ...]
+
+
+class _Places:
+    """Servers with those who are met there, numbered as they are found."""
+
+    def __init__(self, others: Others) -> None:
+        self.others = others
+        self.found: dict[tuple[int, int], int] = {}
+        self.classes: list[_Classes] = []
+        self.owners: list[int] = []
+
+    def of(self, owner: int, server: Server, source: int, stacks: Stacks) -> dict[int, Amount]:
+        """Places where one of a source comes to a server, with the share of its visits."""
+        ways: dict[int, Amount] = {}
+        for held, share in stacks.items():
+            classes = self.others.of(server, source, held)
+            place = self.found.setdefault((owner, id(classes)), len(self.classes))
+            if place == len(self.classes):
+                self.classes.append(classes)
+                self.owners.append(owner)
+            ways[place] = ways.get(place, 0.0) + share
+        return ways
+
+
+class Processors:
+    """All processors with a limited number of servers.
+
+    Parameters
+    ----------
+    sources, others, works, column
+        Of a system.
+    """
+
+    def __init__(self, sources: Sources, others: Others, works: Works, column: Column) -> None:
+        parts = sources.system.processors
+        servers = [name for name, one in parts.items() if not isinf(one.servers)]
+        places = _Places(others)
+        ways: dict[int, dict[int, Amount]] = {}
+        done: list[dict[int, Amount]] = [{} for _ in servers]
+        for row, work in enumerate(works.all):
+            name = sources.processor(work.entry)
+            if name in servers and np.any(works.slices[row]):
+                number = servers.index(name)
+                server = Server(name, is_task=False)
+                ways[row] = places.of(number, server, work.source, sources.held(work))
+                done[number][row] = 1.0
+        self.works, self.place = works, np.array(places.owners, int)
+        self.rows = np.array(list(ways), int)
+        if not ways:
+            return
+        count = [float(parts[servers[number]].servers) for number in self.place]
+        self.count = np.array(count).reshape(-1, 1)
+        self.shares = np.array([[parts[servers[n]].discipline.shares] for n in self.place])
+        self.shared = works.shared
+        self.crowds = Crowds(places.classes, count, works, column)
+        self.ways, self.done = Sums(list(ways.values()), column), Sums(done, column)
+
+    def delays(self, now: State) -> FloatArray:
+        """Stretch of each slice where servers are shared, or the wait before it [s], by row."""
+        of, works = self.crowds, self.works
+        rate, time = now.cycles * works.slices, now.cycles * works.busy
+        there = np.where(self.shared, time * now.delays, time + rate * now.delays)
+        rates, times, there = of.visits.of(np.stack([rate, time, there]))
+        service = times / np.maximum(rates, NEVER)
+        free = of.population - there - of.barred.of(now.cycles * now.mean)
+        coming = Coming(rates, service, there, free, np.ones_like(service))
+        often, spent = self.done.of(np.stack([rate, time]) * works.often)
+        same = (spent / np.maximum(often, NEVER))[self.place]
+        odds = np.where(self.shares[of.owner], of.odds(coming), of.odds(coming, same))
+        seen = of.seen(odds)
+        beyond = seen.beyond / self.count
+        waits = beyond * of.mixed(seen, service)
+        return self.ways.of(np.where(self.shares, 1 + beyond, waits))
+
+
+@dataclass(frozen=True, eq=False)
+class _Queues:
+    """Queues for threads, each seen by those with whom a source comes.
+
+    Parameters
+    ----------
+    at
+        Of all queues, which these are.
+    comers, pools
+        By number.
+    threads
+        Of each pool.
+    met
+        Who is there.
+    """
+
+    at: np.ndarray
+    comers: np.ndarray
+    pools: np.ndarray
+    threads: FloatArray
+    met: "_Callers"
+
+
+class _Callers(Crowds):
+    """Classes at pools of threads."""
+
+    def __init__(
+        self,
+        met: Sequence[_Classes],
+        threads: Sequence[float],
+        sources: Sources,
+        works: Works,
+        column: Column,
+    ) -> None:
+        super().__init__(met, threads, works, column)
+        self.works = works
+        thinks = [column(_think(sources, one)) for one in self.classes]
+        self.think = np.stack(thinks)[self.visits.sums]
+
+    @cached_property
+    def beside(self) -> Stations:
+        """The same with two more classes at each: second phases of others, and its own last."""
+        two = 2 * np.arange(len(self.begins))
+        threads = self.servers[:, np.newaxis]
+        most = self.joined(self.most[:, np.newaxis], [-threads, np.ones_like(threads)])
+        return Stations(self.begins + two, self.servers, most[:, 0].copy())
+
+    def joined(self, values: np.ndarray, besides: Sequence[np.ndarray]) -> np.ndarray:
+        """Rows of classes, and behind those of each server further ones."""
+        more = len(besides)
+        shape = len(values) + more * len(self.servers), values.shape[1]
+        rows = np.empty(shape, values.dtype)
+        rows[np.arange(len(values)) + more * self.owner] = values
+        for n, each in enumerate(besides):
+            rows[self.begins[1:] + more * np.arange(len(self.servers)) + n] = each
+        return rows
+
+    def calling(self, now: State) -> Coming:
+        """What classes do at a pool of threads."""
+        square = now.variance + now.mean**2
+        stay = now.waits + now.mean
+        each = np.stack([np.ones_like(stay), now.mean, square, stay])
+        rate, held, squares, there = self.visits.of(now.cycles * each)
+        least = np.maximum(rate, NEVER)
+        service = held / least
+        scv = squares / least / np.maximum(service**2, NEVER) - 1
+        free = self.population - there - self.barred.of(now.cycles * now.first)
+        return Coming(rate, service, there, free, np.maximum(scv, _REGULAR))
+
+    def behind(self, now: State, away: FloatArray) -> "_Behind":
+        """Second phases of their own that members of a class meet when they ask again."""
+        rows, sums = self.visits.rows, self.visits.sums
+        visits = np.maximum(self.visits.over(np.ones((len(rows), 1))), NEVER)
+        rate, second = now.cycles[rows], now.second[rows]
+        total = np.maximum(self.visits.over(rate), NEVER)
+        chance = rate * outliving(second, away[sums], visits[sums], self.think)
+        found = self.visits.over(np.stack([rate * second, chance, chance * second])) / total
+        return _Behind(*found)
+
+    def between(self, now: State, coming: Coming) -> Coming:
+        """Those who come to one thread, away from its end of theirs, E (A - S2)+, to the next.
+
+        One who asks again before its second phase is over waits for its rest, E (S2 - A)+, and
+        then as one who comes when the thread is free of it.
+        """
+        rate = np.maximum(coming.rate, NEVER)
+        away = coming.free / rate
+        left = self.behind(now, np.maximum(away, 0.0))
+        away = np.maximum(away + left.mean, _LEAST)
+        left = self.behind(now, away)
+        free = np.where(left.mean > 0, rate * (away - left.mean + left.rest), coming.free)
+        there = coming.there + coming.free - free
+        return Coming(coming.rate, coming.service, there, free, coming.scv)
+
+
+def _think(sources: Sources, one: Class) -> Amount:
+    """Think time between cycles of those who come as clients do, one after the other; else none."""
+    of = {work.source for work in one.visits}
+    if len(of) != 1:
+        return 0.0
+    source = sources.all[of.pop()]
+    alone = source.population == one.population
+    task = sources.system.entries[source.entry].task
+    return sources.system.tasks[task].think_time if alone else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Behind:
+    """Second phases left behind: their mean, the chance to meet one, and its mean rest E (S2 - A)+.
+
+    Means are of all requests, of which some may have none.
+    """
+
+    mean: FloatArray
+    chance: FloatArray
+    rest: FloatArray
+
+    def at(self, rows: np.ndarray) -> "_Behind":
+        """Some of them."""
+        return _Behind(self.mean[rows], self.chance[rows], self.rest[rows])
+
+
+class Pools:
+    """All pools of a limited number of threads.
+
+    Parameters
+    ----------
+    sources, others, works, column
+        Of a system.
+    """
+
+    def __init__(self, sources: Sources, others: Others, works: Works, column: Column) -> None:
+        self.sources, self.works, self.column = sources, works, column
+        tasks = sources.system.tasks
+        self.names = [n for n, one in tasks.items() if not (one.clients or isinf(one.threads))]
+        self.comers = [
+            (number, source)
+            for number, name in enumerate(self.names)
+            for source in range(len(sources.all))
+            if not sources.all[source].visits.keys().isdisjoint(sources.system.entries_of[name])
+        ]
+        places = _Places(others)
+        ways: dict[int, dict[int, Amount]] = {}
+        often: dict[int, Amount] = {}
+        comer_of: dict[int, int] = {}
+        for comer, (number, source) in enumerate(self.comers):
+            server = Server(self.names[number], is_task=True)
+            for row, stacks, times in self._asking(server.name, source):
+                often[row] = often.get(row, 0.0) + times
+                comer_of[row] = comer
+                way = ways.setdefault(row, {})
+                for place, share in places.of(comer, server, source, stacks).items():
+                    way[place] = way.get(place, 0.0) + times * share
+        self.rows, self.comer_of = np.array(list(ways), int), np.array(list(comer_of.values()), int)
+        if not ways:
+            return
+        self.often = np.stack([column(each) for each in often.values()])
+        self.ways = Sums(list(ways.values()), column)
+        self._read_pools()
+        self._read_comers(others)
+        self._read_queues(places)
+
+    def _asking(self, task: str, k: int) -> Iterator[tuple[int, Stacks, Amount]]:
+        """Requests of a source for the entries of a task, with the stacks of each way."""
+        sources, source = self.sources, self.sources.all[k]
+        asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
+        if source.own is None:
+            asking.append(({frozenset(): 1.0}, {source.entry: 1.0}, 1.0))
+        for work, often in sources.works[k].items():
+            asking.append(
+                (sources.held(work), sources.calls(work.entry, second=work.second), often)
+            )
+            if work != source.own:
+                passed = sources.system.entries[work.entry].forwards
+                asking.append((source.stacks[work.entry], passed, often))
+        for stacks, asked, often in asking:
+            for name in sources.system.entries_of[task]:
+                if name in asked and np.any(source.visits[name]):
+                    yield self.works.index[Work(k, name)], stacks, often * asked[name]
+
+    def _read_pools(self) -> None:
+        """Of each pool: threads, second phases, and what its threads do."""
+        system, sources = self.sources.system, self.sources
+        self.threads = np.array([[float(system.tasks[name].threads)] for name in self.names])
+        self.lasts = np.array(
+            [[any(map(sources.lasts, system.entries_of[name]))] for name in self.names]
+        )
+        works = [
+            [
+                self.works.index[work]
+                for name in system.entries_of[task]
+                for k in range(len(sources.all))
+                if (work := Work(k, name)) in self.works.index
+            ]
+            for task in self.names
+        ]
+        self.held = Sums([dict.fromkeys(rows, 1.0) for rows in works], self.column)
+        self.kinds = [list(np.flatnonzero(self.held.sums == n)) for n in range(len(works))]
+
+    def _read_comers(self, others: Others) -> None:
+        """Of each source that comes to a pool: those with whom it comes, and its own visits."""
+        mine, visits = [], []
+        for number, source in self.comers:
+            name = self.names[number]
+            everybody = others.of(Server(name, is_task=True), -1, frozenset())
+            mine.append((next(c for c in everybody if any(w.source == source for w in c.visits)),))
+            offered = self.sources.system.entries_of[name]
+            rows = [self.works.index[Work(source, n)] for n in offered if n in self._of(source)]
+            visits.append(dict.fromkeys(rows, 1.0))
+        self.pool_of = np.array([number for number, _ in self.comers])
+        ones = [1.0] * len(mine)
+        self.mine = _Callers(mine, ones, self.sources, self.works, self.column)
+        self.own = Sums(visits, self.column)
+        of = [self.sources.all[source] for _, source in self.comers]
+        self.people = np.array([[one.population] for one in of])
+        inside = all(one.own is not None for one in self.sources.all)
+        self.bounded = self.lasts[self.pool_of] & inside
+
+    def _of(self, source: int) -> Mapping[str, Amount]:
+        return self.sources.all[source].visits
+
+    def _read_queues(self, places: _Places) -> None:
+        """Part the queues for one thread from those for several, and from those without waits."""
+        self.count = len(places.classes)
+        comers = np.array(places.owners)
+        pools = self.pool_of[comers]
+        others = np.array([sum(one.most for one in classes) for classes in places.classes])
+        waits = self.lasts[pools, 0] | (others >= self.threads[pools, 0])
+        single = self.threads[pools, 0] == 1
+
+        def queues(chosen: np.ndarray) -> _Queues | None:
+            at = np.flatnonzero(chosen)
+            if not at.size:
+                return None
+            threads = self.threads[pools[at]]
+            met = [places.classes[k] for k in at]
+            callers = _Callers(met, threads[:, 0], self.sources, self.works, self.column)
+            return _Queues(at, comers[at], pools[at], threads, callers)
+
+        self.single, self.several = queues(waits & single), queues(waits & ~single)
+
+    def waits(self, now: State) -> FloatArray:
+        """Mean waiting times for a thread [s], by row."""
+        whole = now.whole
+        mine = self.mine.calling(whole)
+        gone = (self.mine.population - mine.there) / np.maximum(mine.rate, NEVER)
+        away = gone + (self.mine.behind(now, gone).mean if self.works.lasting else 0.0)
+        away = np.maximum(away, _LEAST)
+        zero = np.zeros_like(away)
+        left = self.mine.behind(now, away) if self.works.lasting else _Behind(zero, zero, zero)
+        result = np.zeros((self.count, away.shape[1]))
+        if self.single:
+            result[self.single.at] = self._single(self.single, whole, away, left)
+        if self.several:
+            result[self.several.at] = self._several(self.several, now, away, left)
+        found = self.ways.of(result) / np.maximum(self.often, NEVER)
+        if not self.bounded.any():
+            return found
+        # no more threads are busy than there are: (X (S1 + S2) / m - 1) N / X longer for each of N
+        busy = self.held.of(now.cycles * self.works.often * whole.mean) / self.threads
+        longer = (busy[self.pool_of] - 1) * self.mine.population / np.maximum(mine.rate, NEVER)
+        longer = np.where(self.bounded, longer, -np.inf)[self.comer_of]
+        return np.asarray(np.maximum(found, np.maximum(now.waits[self.rows] + longer, 0.0)))
+
+    def _single(self, queues: _Queues, now: State, away: FloatArray, left: _Behind) -> FloatArray:
+        """Waits for pools of one thread."""
+        met, left = queues.met, left.at(queues.comers)
+        coming = met.calling(now)
+        if self.works.lasting:
+            coming = met.between(now, coming)
+        held = self.held.rows
+        rate = (now.cycles * self.works.often)[held]
+        total = np.maximum(self.held.over(rate), NEVER)
+        share = rate / total[self.held.sums]
+        mean = now.mean[held]
+        scv = np.maximum(now.variance[held] / np.maximum(mean**2, NEVER), _REGULAR)
+        hold = self.held.over(share * mean)[queues.pools]
+        seen = met.seen(met.odds(coming, hold))
+        wait = seen.beyond * met.mixed(seen, coming.service)
+        # what the law of the holding times adds, at the mean rate at which members come back
+        between = np.maximum(away[queues.comers] - left.mean + left.rest, _LEAST)
+        often = 1 / between + met.by_server(met.most[:, np.newaxis] / coming.away)
+        members = 1 + met.members
+        back = np.maximum(members[:, np.newaxis] / often, NARROW * hold)
+        one = np.ones_like(hold)
+        kinds = [self.kinds[pool] for pool in queues.pools]
+        rows = [row for each in kinds for row in each]
+        begins = np.cumsum([0, *map(len, kinds)]).astype(np.int64)
+        law, usual = np.zeros_like(hold), np.zeros_like(hold)
+        waits_of_one(begins, members, back, share[rows], mean[rows], scv[rows], law)
+        each = np.arange(len(members) + 1)
+        waits_of_one(each, members, back, one, np.ascontiguousarray(hold), one, usual)
+        return np.asarray(np.maximum(wait + law - usual, 0.0) + left.rest)
+
+    def _several(self, queues: _Queues, now: State, away: FloatArray, left: _Behind) -> FloatArray:
+        """Waits for pools of several threads."""
+        met, left, away = queues.met, left.at(queues.comers), away[queues.comers]
+        coming = met.calling(now.whole)
+        seen = met.seen(met.odds(coming))
+        rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
+        wait = seen.beyond * met.mixed(seen, coming.service)
+        wait = (wait + seen.full * met.mixed(seen, rest)) / queues.threads
+        lasts = self.lasts[queues.pools]
+        if not lasts.any():
+            return np.asarray(wait)
+        # no other thread is free, and its own second phase outlives its time away
+        longer = np.maximum(
+            wait + seen.nearly * left.rest, self._beside_seconds(queues, now, away, left)
+        )
+        return np.where(lasts, longer, wait)
+
+    def _beside_seconds(
+        self, queues: _Queues, now: State, away: FloatArray, left: _Behind
+    ) -> FloatArray:
+        """Waits for one of several threads, where callers leave many second phases behind.
+
+        These are as many as in a system without waiting: its last one as `behind` says, and of the
+        others a Poisson number, a^k / k! up to the threads. First phases meet as ever. It leaves
+        out that second phases keep threads from first ones, so it is short of the wait.
+        """
+        rate, threads, met = now.cycles * self.works.often, queues.threads, queues.met
+        asked, busy = self.held.of(np.stack([rate, rate * now.second]))[:, queues.pools]
+        own = self.own.of(rate)[queues.comers] / self.people[queues.comers]
+        busy = np.minimum(busy, threads)
+        others = busy - np.minimum(own * left.mean, left.chance)
+        chance = np.clip(left.chance, _SMALL, 1 - _SMALL)
+        coming = met.calling(now)
+        service = [busy / np.maximum(asked, NEVER), left.rest / np.maximum(left.chance, NEVER)]
+        rest = left_over(coming.service, coming.scv, away[met.owner])
+        odds = [np.maximum(others, _SMALL), chance / (1 - chance)]
+        both = met.beside
+        seen = both.seen(met.joined(met.odds(coming), odds))
+        spent, over = met.joined(coming.service, service), met.joined(rest, service)
+        wait = seen.beyond * both.mixed(seen, spent)
+        return np.asarray((wait + seen.full * both.mixed(seen, over - spent)) / threads)
+
+
+def left_over(service: FloatArray, scv: FloatArray, away: FloatArray) -> FloatArray:
+    """Mean rest of the service that is met, by one who left when it began, a time away before.
+
+    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
+    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
+    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
+    nearer to the second the longer Z is. A gamma law of the scv stands for S.
+    """
+    phi = (1 + service * scv / away) ** (-1 / scv)
+    old = away / (away + service * (1 + scv) / 2)
+    rest = service * (1 + old * (scv - 1) / 2)
+    return np.asarray(service - away * (1 - phi) + phi * rest)
