@@ -14,15 +14,15 @@ import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.crowds import NEVER, State, Works
-from headway.queueing.layers.flow import Flow
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.numerics.moments import Moments, k_th, mixture
 from headway.queueing.layers.numerics.settling import Settling
+from headway.queueing.layers.numerics.stations import NEVER
 from headway.queueing.layers.others import Others
-from headway.queueing.layers.passing import Conditions, Moments, time_of
 from headway.queueing.layers.sources import Sources, Work
 from headway.queueing.layers.system import LayeredSystem
-from headway.queueing.layers.waits import Pools, Processors
+from headway.queueing.layers.waits import Pools, Processors, State, Works
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
@@ -30,6 +30,7 @@ STEPS = 800
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
+_LEAST = 1e-300  # calls that are none
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
 
@@ -225,3 +226,80 @@ class _Timed:
     shares: bool
     called: Mapping[str, IntArray]
     passed: tuple[tuple[FloatArray, IntArray], ...]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a flow meets.
+
+    Parameters
+    ----------
+    speed
+        Of the processor.
+    delay
+        By which a slice is stretched, where servers are shared, or before it [s].
+    shares
+        Whether servers are shared.
+    called
+        From a call to its answer, by entry.
+    """
+
+    speed: Amount
+    delay: FloatArray
+    shares: bool
+    called: Mapping[str, Moments]
+
+
+def time_of(flow: Flow, met: Conditions) -> Moments:
+    """How long a flow takes a thread."""
+
+    def of(part: Flow) -> Moments:
+        match part:
+            case Step():
+                return _step(part, met)
+            case Series(parts):
+                return _in_series([of(one) for one in parts], met.delay)
+            case Choice(ways):
+                return mixture([(chance, of(way)) for chance, way in ways])
+            case Loop(body, mean):
+                return of(body).times(mean)
+            case Together(branches, needed):
+                return k_th([of(one) for one in branches], needed)
+            case Reply():
+                return _in_series([], met.delay)
+
+    return of(flow)
+
+
+def _in_series(parts: list[Moments], like: FloatArray) -> Moments:
+    total = Moments(np.zeros_like(like), np.zeros_like(like))
+    for part in parts:
+        total = total.then(part)
+    return total
+
+
+def _step(step: Step, met: Conditions) -> Moments:
+    """A step: slices with calls between them, of whole or of geometric numbers.
+
+    With a geometric number of calls of mean Y there is a slice, and Y times a call and a slice.
+    """
+    delay, called = met.delay, met.called
+    slice_ = step.demand / met.speed / step.slices
+    if met.shares:
+        work = Moments(slice_ * delay, step.scv * (slice_ * delay) ** 2)
+    else:
+        waits = delay * np.not_equal(step.demand, 0)
+        work = Moments(slice_ + waits, step.scv * slice_**2 + waits**2)
+    thinks = np.asarray(step.think_time + np.zeros_like(delay))
+    total = Moments(thinks, thinks**2).then(work)
+    calls = step.slices - 1.0
+    ways = [(mean / np.maximum(calls, _LEAST), called[n]) for n, mean in step.calls.items()]
+    nothing = Moments(np.zeros_like(delay), np.zeros_like(delay))
+    each = mixture(ways).then(work) if ways else nothing.then(work)
+    if not step.fixed:
+        return total.then(each.times(calls))
+    for name, mean in step.calls.items():
+        one = called[name].then(work)
+        total = total.then(Moments(mean * one.mean, mean * one.variance))
+    sent: Amount = sum(step.sends.values())
+    return total.then(Moments(sent * work.mean, sent * work.variance))

@@ -6,6 +6,7 @@ docs/explanation/layers.md derives what is written here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import isinf
 from typing import TypeAlias
@@ -13,27 +14,167 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.crowds import (
-    NARROW,
-    NEVER,
-    Column,
-    Coming,
-    Crowds,
-    State,
-    Stations,
-    Sums,
-    Works,
-)
 from headway.queueing.layers.numerics.finite import outliving, waits_of_one
+from headway.queueing.layers.numerics.stations import NEVER, Column, Stations, Sums
 from headway.queueing.layers.others import Class, Others, Server
+from headway.queueing.layers.parts import Processor
 from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.records import dataclass
 
+_NARROW = 1e-2  # least time away, over that of service: what is nearly always there
+_ALONE = Class(1, 1, {})  # who is never there
 _REGULAR = 1e-3  # least scv of a holding time; less makes no difference to a wait
 _SMALL = 1e-6  # a chance that makes no difference
 _LEAST = 1e-9  # a time away [s] that is as good as none
 
 _Classes: TypeAlias = tuple[Class, ...]
+
+
+class Works:
+    """All work of a system, row by row.
+
+    Parameters
+    ----------
+    sources
+        Of a system.
+    column
+        How a number becomes a row.
+    """
+
+    def __init__(self, sources: Sources, column: Column) -> None:
+        self.all = tuple(work for works in sources.works for work in works)
+        self.index = {work: row for row, work in enumerate(self.all)}
+        self.source = np.array([work.source for work in self.all], int)
+        often = [sources.works[work.source][work] for work in self.all]
+        self.often = np.stack(list(map(column, often)))
+        uses = [sources.use(work) for work in self.all]
+        self.slices = np.stack([column(slices) for slices, _ in uses])
+        self.busy = np.stack([column(time) for _, time in uses])
+        second = {s.entry: self.index[s.own] for s in sources.all if s.own and s.own.second}
+        self.lasting = bool(second)
+        self.second = np.array([second.get(work.entry, 0) for work in self.all], int)
+        self.lasts = np.array([[float(work.entry in second)] for work in self.all])
+        shared = [_shares(sources.system.processors[sources.processor(w.entry)]) for w in self.all]
+        self.shared = np.array(shared, bool).reshape(-1, 1)
+
+    def rows(self, visits: Mapping[Work, Amount]) -> dict[int, Amount]:
+        """Numbers of some work by its row."""
+        return {self.index[work]: often for work, often in visits.items()}
+
+
+def _shares(processor: Processor) -> bool:
+    return processor.discipline.shares or isinf(processor.servers)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What is known of all work at a step, of the shape (works, points).
+
+    Parameters
+    ----------
+    cycles
+        Of its source [1/s].
+    delays
+        At its processor: a stretch where servers are shared, or a wait before each slice [s].
+    waits
+        For the thread that does it [s].
+    mean, variance
+        Of its time [s].
+    first
+        Mean of its time alone [s], where ``mean`` is of more.
+    second, spread
+        Mean and variance of the second phase behind it [s].
+    """
+
+    cycles: FloatArray
+    delays: FloatArray
+    waits: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    first: FloatArray
+    second: FloatArray
+    spread: FloatArray
+
+    @property
+    def whole(self) -> "State":
+        """With the second phase as a part of each work."""
+        return replace(self, mean=self.mean + self.second, variance=self.variance + self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class Coming:
+    """What classes do at their servers, of the shape (classes, points).
+
+    Parameters
+    ----------
+    rate
+        Visits [1/s].
+    service, scv
+        Of a visit: its mean [s], and its squared coefficient of variation.
+    there
+        Members there.
+    free
+        Members who are neither there nor barred.
+    """
+
+    rate: FloatArray
+    service: FloatArray
+    there: FloatArray
+    free: FloatArray
+    scv: FloatArray
+
+    @property
+    def away(self) -> FloatArray:
+        """Mean time between visits [s], of those who can come, above 0."""
+        least = _NARROW * np.maximum(self.service, NEVER)
+        return np.maximum(self.free / np.maximum(self.rate, NEVER), least)
+
+
+class Crowds(Stations):
+    """Those who are met at servers.
+
+    Parameters
+    ----------
+    met
+        The classes at each server.
+    servers
+        Of each: m.
+    works
+        What classes do.
+    column
+        How a number becomes a row.
+    """
+
+    def __init__(
+        self,
+        met: Sequence[tuple[Class, ...]],
+        servers: Sequence[float],
+        works: Works,
+        column: Column,
+    ) -> None:
+        full = [classes or (_ALONE,) for classes in met]
+        self.classes = [one for each in full for one in each]
+        super().__init__(
+            np.cumsum([0, *map(len, full)]).astype(np.int64),
+            np.array(servers, np.int64),
+            np.array([one.most for one in self.classes], np.int64),
+        )
+        self.members = np.array([sum(one.most for one in each) for each in met], np.int64)
+        self.population = np.array([[float(one.population)] for one in self.classes])
+        self.visits = Sums([works.rows(one.visits) for one in self.classes], column)
+        self.barred = Sums([works.rows(one.barred) for one in self.classes], column)
+
+    def odds(self, coming: Coming, same: FloatArray | None = None) -> FloatArray:
+        """S / Z of each class.
+
+        In order of arrival all wait for as long, so the mean service of all who come, ``same`` of
+        each server, takes the place of each class's own.
+        """
+        service = coming.service if same is None else same[self.owner]
+        away = coming.free / np.maximum(coming.rate, NEVER) + coming.service - service
+        service = np.maximum(service, NEVER)
+        least = _NARROW * service / self.servers[self.owner, np.newaxis]
+        return np.asarray(service / np.maximum(away, least))
 
 
 class _Places:
@@ -392,7 +533,7 @@ class Pools:
         between = np.maximum(away[queues.comers] - left.mean + left.rest, _LEAST)
         often = 1 / between + met.by_server(met.most[:, np.newaxis] / coming.away)
         members = 1 + met.members
-        back = np.maximum(members[:, np.newaxis] / often, NARROW * hold)
+        back = np.maximum(members[:, np.newaxis] / often, _NARROW * hold)
         one = np.ones_like(hold)
         kinds = [self.kinds[pool] for pool in queues.pools]
         rows = [row for each in kinds for row in each]

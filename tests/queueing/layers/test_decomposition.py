@@ -12,8 +12,8 @@ from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.numerics.finite import ROWS, finite_stations, waits_of_one
+from headway.queueing.layers.numerics.moments import Moments, k_th
 from headway.queueing.layers.parts import Entry, Processor, Task
-from headway.queueing.layers.passing import Moments, k_th
 from headway.queueing.layers.system import LayeredSystem
 from tests.support.layered_systems import random_system
 

@@ -1,0 +1,108 @@
+"""Many stations at once, as arrays: rows are what comes to them, and columns operating points.
+
+Sums over some of the rows, each with a weight, lead from one kind of row to the next.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.numerics.finite import ROWS, finite_stations
+from headway.queueing.playing.rows import IntArray
+from headway.records import dataclass
+
+NEVER = 1e-300
+"""As good as no rate."""
+
+Column = Callable[[Amount], FloatArray]
+"""A number as a row of all operating points."""
+
+
+class Sums:
+    """Sums over rows, each with its weight.
+
+    Parameters
+    ----------
+    groups
+        Rows of each sum, with their weights.
+    column
+        How a weight becomes a row.
+
+    Attributes
+    ----------
+    rows, sums
+        Of all weights: of which row each is, and in which sum.
+
+    Examples
+    --------
+    >>> sums = Sums([{0: 1.0, 2: 0.5}, {}], lambda weight: np.full(1, weight))
+    >>> sums.of(np.array([[1.0], [2.0], [4.0]])).tolist()
+    [[3.0], [0.0]]
+    """
+
+    def __init__(self, groups: Sequence[Mapping[int, Amount]], column: Column) -> None:
+        full = [group or {0: 0.0} for group in groups]
+        each = [weight for group in full for weight in group.values()]
+        self.rows = np.array([row for group in full for row in group], int)
+        sizes = [len(group) for group in full]
+        self.sums = np.repeat(np.arange(len(full)), sizes)
+        self._starts = np.cumsum([0, *sizes])[:-1]
+        same = all(np.ndim(weight) == 0 for weight in each)
+        self._weights = (
+            np.array(each, float).reshape(-1, 1) if same else np.stack(list(map(column, each)))
+        )
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """Sums of values of the shape (..., rows, points)."""
+        return self.over(values[..., self.rows, :])
+
+    def over(self, values: FloatArray) -> FloatArray:
+        """Sums of values that are given for each row of each sum."""
+        return np.asarray(np.add.reduceat(values * self._weights, self._starts, axis=-2))
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Mean of those before one beyond the servers, P(k >= m), P(k >= m - 1); means of classes."""
+
+    beyond: FloatArray
+    full: FloatArray
+    nearly: FloatArray
+    means: FloatArray
+
+
+class Stations:
+    """Servers to which classes come.
+
+    Parameters
+    ----------
+    begins
+        Where the classes of each begin; one more than there are servers.
+    servers, most
+        m of each, and members n of each class, as `finite_stations` takes them.
+    """
+
+    def __init__(self, begins: IntArray, servers: IntArray, most: IntArray) -> None:
+        self.begins, self.servers, self.most = begins, servers, most
+        self.owner = np.repeat(np.arange(len(servers)), np.diff(begins))
+        largest = np.add.reduceat(np.abs(most), begins[:-1]).max(initial=0)
+        self._work = np.zeros(ROWS * (int(largest) + 1))
+
+    def by_server(self, values: FloatArray) -> FloatArray:
+        """Sums over the classes of each server."""
+        return np.asarray(np.add.reduceat(values, self.begins[:-1], axis=0))
+
+    def seen(self, odds: FloatArray) -> Seen:
+        """Whom one who comes sees, by the odds S / Z of each class."""
+        shape = len(self.servers), odds.shape[1]
+        found = Seen(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(odds.shape))
+        results = found.beyond, found.full, found.nearly, found.means
+        given = np.ascontiguousarray(odds)
+        finite_stations(self.begins, self.servers, self.most, given, *results, self._work)
+        return found
+
+    def mixed(self, seen: Seen, values: FloatArray) -> FloatArray:
+        """At each server the mean of values by classes, as often as they are there."""
+        total = np.maximum(self.by_server(seen.means), NEVER)
+        return np.asarray(self.by_server(seen.means * values) / total)
