@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.numerics.finite import outliving, waits_of_one
+from headway.queueing.layers.numerics.finite import left_over, outliving, waits_of_one
 from headway.queueing.layers.numerics.stations import NEVER, Column, Stations, Sums
 from headway.queueing.layers.others import Class, Others, Server
 from headway.queueing.layers.parts import Processor
@@ -585,17 +585,3 @@ class Pools:
         spent, over = met.joined(coming.service, service), met.joined(rest, service)
         wait = seen.beyond * both.mixed(seen, spent)
         return np.asarray((wait + seen.full * both.mixed(seen, over - spent)) / threads)
-
-
-def left_over(service: FloatArray, scv: FloatArray, away: FloatArray) -> FloatArray:
-    """Mean rest of the service that is met, by one who left when it began, a time away before.
-
-    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
-    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
-    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
-    nearer to the second the longer Z is. A gamma law of the scv stands for S.
-    """
-    phi = (1 + service * scv / away) ** (-1 / scv)
-    old = away / (away + service * (1 + scv) / 2)
-    rest = service * (1 + old * (scv - 1) / 2)
-    return np.asarray(service - away * (1 - phi) + phi * rest)

@@ -318,3 +318,17 @@ def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amoun
     s = 1 / np.maximum(second, _TINY)
     f, z = 1 / (1 + s * piece), 1 / (1 + s * think)
     return np.where(second > 0, again * f / (1 - (1 - again) * f * z), 0.0)
+
+
+def left_over(service: FloatArray, scv: FloatArray, away: FloatArray) -> FloatArray:
+    """Mean rest of the service that is met, by one who left when it began, a time away before.
+
+    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
+    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
+    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
+    nearer to the second the longer Z is. A gamma law of the scv stands for S.
+    """
+    phi = (1 + service * scv / away) ** (-1 / scv)
+    old = away / (away + service * (1 + scv) / 2)
+    rest = service * (1 + old * (scv - 1) / 2)
+    return np.asarray(service - away * (1 - phi) + phi * rest)
