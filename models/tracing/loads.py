@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
 from io import BytesIO
-from math import isnan
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeAlias
 
@@ -219,23 +218,26 @@ class _Reading:
 
     def take(self, spans: Iterable[Span], rows: _Rows, name: str) -> None:
         """Take in the spans of a document."""
+        traces, known = self.traces, self.known
+        columns = rows.trace, rows.key, rows.parent, rows.what, rows.start, rows.end
+        traced, keyed, caused, told, started, ended = (column.append for column in columns)
         for span in spans:
             trace, key, parent, service, operation, kind, start, end, failed, peer, sampled = span
             if end < start or not trace or not key:
                 raise _refused(span, name)
-            numbered = self.traces.get(trace)
+            numbered = traces.get(trace)
             if numbered is None:
-                numbered = self.traces[trace] = len(self.traces)
-            what = self.known.get((service, operation, +kind, peer, failed))
+                numbered = traces[trace] = len(traces)
+            what = known.get((service, operation, +kind, peer, failed))
             if what is None:
                 what = self.what(span, name)
-            rows.trace.append(numbered)
-            rows.key.append(_number(key))
-            rows.parent.append(_number(parent))
-            rows.what.append(what)
-            rows.start.append(start)
-            rows.end.append(end)
-            if not isnan(sampled):
+            traced(numbered)
+            keyed(_number(key))
+            caused(_number(parent))
+            told(what)
+            started(start)
+            ended(end)
+            if sampled == sampled:  # no NaN
                 rows.sampled.add(sampled)
 
     def what(self, span: Span, source: str) -> int:

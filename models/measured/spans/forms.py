@@ -109,8 +109,8 @@ def _resources(document: Any, source: str) -> Iterator[Any]:
 
 def _check_sampling(scope: Any, source: str) -> None:
     """Refuse what the collector's tail sampler marks: it keeps slow traces and drops quick ones."""
-    about = scope.get("scope") if isinstance(scope, Mapping) else None
-    attributes = about.get("attributes") if isinstance(about, Mapping) else None
+    about = scope.get("scope") if isinstance(scope, dict) else None
+    attributes = about.get("attributes") if isinstance(about, dict) else None
     for each in attributes if isinstance(attributes, list) else ():
         if text_at(each, "key").startswith("tailsampling."):
             msg = (
@@ -149,25 +149,29 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
     start = whole_time(span, "startTimeUnixNano", source)
     end = whole_time(span, "endTimeUnixNano", source)
     found = span.get
-    name, peer = text_of(found("name")), ""
+    trace, key, parent, name = (
+        found("traceId"), found("spanId"), found("parentSpanId"), found("name")
+    )  # fmt: skip
+    if not type(trace) is type(key) is type(parent) is type(name) is str:
+        trace, key, parent, name = map(text_of, (trace, key, parent, name))
     kind, asks = _kind(found("kind"))
-    bare = method_of(name)
+    peer, bare = "", method_of(name)
     if asks or bare:
         labels = _labels(entries_of(span, "attributes", source), SAID if bare else ASKED)
         name, peer = _told(name, tuple(labels.items()))
     status, state = found("status"), found("traceState")
     return Span(
-        text_of(found("traceId")),
-        text_of(found("spanId")),
-        text_of(found("parentSpanId")),
+        trace,
+        key,
+        parent,
         service,
         name,
         kind,
         start,
         end,
-        isinstance(status, dict) and status.get("code") in _FAILED,
+        bool(status) and isinstance(status, dict) and status.get("code") in _FAILED,
         peer if asks else "",
-        _kept(state) if isinstance(state, str) and state else math.nan,
+        _kept(state) if state and isinstance(state, str) else math.nan,
     )
 
 

@@ -84,15 +84,11 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
     MeasurementError
         If there is none, or one that no clock shows.
     """
-    value = span.get(key) if isinstance(span, dict) else None
+    value = span.get(key) if type(span) is dict else None
     if type(value) is str and len(value) <= _MOST_DIGITS and value.isdecimal():
         value = int(value)
-    if (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and 0 <= value * unit < _LATEST
-    ):
-        return round(value * unit)
+    if (type(value) is int or type(value) is float) and 0 <= (time := value * unit) < _LATEST:
+        return round(time)
     trace = text_at(span, "traceId") or text_at(span, "traceID")
     where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
     msg = f"{source}: {where}a span has no {key} as a whole number of a clock's time{mend}"
