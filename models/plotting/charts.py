@@ -11,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
 from headway.models.analysis.kept import Kept
+from headway.models.analysis.saturating import saturating_load
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.highest_load import column_of_percent
 from headway.models.inference.server import ServerFit
@@ -132,7 +133,7 @@ def _draw_limit(axes: Axes, solution: Solution, load: str, across: float) -> Non
     """Draw where an open network saturates."""
     if load != "arrival_rate" or not solution.stations or solution.classes:
         return
-    limit = float(np.min(np.asarray(solution.saturation_throughput)))
+    limit = saturating_load(solution, load)
     if np.isfinite(limit):
         draw_saturation(axes, limit / across, "saturates")
 

@@ -9,6 +9,7 @@ from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal
 from headway.models.analysis.kept import Kept, kept_by_model
+from headway.models.analysis.saturating import saturating_load
 from headway.models.analysis.sensitivity import Sensitivity, sensitivity
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.highest_load import read_limit
@@ -114,7 +115,8 @@ class ModelReport(Paged):
         if name in counts(self.model.graph):
             return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
         if name == "arrival_rate" and solution.stations:
-            limit = float(np.ravel(solution.saturation_throughput)[0])
+            two = self.model.at({name: np.array([0.5, 1.0]) * (own or parameter.unit.scale)})
+            limit = saturating_load(two.solve(), name)
             most = _NEAREST * limit if np.isfinite(limit) else most
         elif solution.classes:
             most = _NEAREST * float(

@@ -18,6 +18,7 @@ from headway.models.solving.symbolic import (
     whole_numbers,
 )
 from headway.models.structure.model import Model
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.outputs import percent_of
 from headway.records import dataclass
 
@@ -151,8 +152,9 @@ def equations(model: Model, output: str = "") -> list[Equation]:
 
     A percentile stands first where it is the output asked for, written with the times it adds up.
 
-    The stations' are the laws of an open network; a closed one is solved by a method, and has
-    only outputs and bindings. What has no closed form is left out.
+    The stations' are the laws of an open network. Closed networks,
+    those that block and clients that give up are solved by a method, and have only outputs and
+    bindings. What has no closed form is left out.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def equations(model: Model, output: str = "") -> list[Equation]:
     written = partial(_as_written, bounded_symbols(model))
     forms = [_percentile_equation(model, output)] if percent_of(output) else []
     forms += [_equation(model, name, written(read)) for name, read in graph.outputs.items()]
-    if not (graph.classes or model.is_closed):
+    if model.network_kind in (NetworkKind.OPEN, NetworkKind.PROGRAM):
         forms += _part_equations(model)
     forms += [_equation(model, name, written(read)) for name, read in graph.bindings.items()]
     return [equation for equation in forms if equation is not None]

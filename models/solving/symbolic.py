@@ -15,6 +15,7 @@ from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of, percentile_name
 from headway.models.structure.parts.keys import of_class, offered_at
 from headway.models.structure.parts.links import link_parameters
+from headway.models.structure.planning.clients import check_clients_wait
 from headway.queueing.erlang.formulas import erlang_b, erlang_c
 from headway.queueing.erlang.waiting_room import moment, solve
 from headway.queueing.stations.abilities import ServiceKind
@@ -87,6 +88,7 @@ def closed_form(
         For an output that the graph does not have.
     """
     refuse_blocking(graph, "closed forms")
+    check_clients_wait(graph, "closed forms")
     if graph.layers:
         msg = f"{graph.name} has layered services, which have no closed form; solve it"
         raise GraphError(msg)

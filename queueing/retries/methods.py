@@ -235,7 +235,7 @@ def _attempts(queue: _Queue) -> _Point:
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     state, note = stable[0], ""
     if len(stable) > 1:
-        note = "a worse state lasts as well; headway tips says what leads to it"
+        note = "at this load a bad state lasts too; headway retries says what leads to it"
     at = timed.at(state.rate)
     if state.grows:
         full = timed.saturation

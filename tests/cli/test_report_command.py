@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from headway import audit, read
-from headway.models import catalogue_model, data_path
+from headway import audit, load, read
+from headway.errors import GraphError
+from headway.models import catalogue_model, data_path, retries
 from headway.models.reports.contents import SECTIONS
 from headway.models.reports.kinds.audited import AuditReport
 from tests.support.command import headway, refusal
@@ -261,9 +262,9 @@ def test_a_page_without_data_tells_a_few_predictions(tmp_path):
     raid = catalogue_model("nfs-server").with_preset("raid")
     rows = [[cell.text for cell in row.children] for row in table.every("tr")][1:]
     assert len(rows) == 10
-    for load, time, *_ in rows:
+    for rate, time, *_ in rows:
         # the table shows milliseconds with two decimals
-        assert 1e3 * raid.solve(float(load)).response_time == pytest.approx(float(time), abs=0.0051)
+        assert 1e3 * raid.solve(float(rate)).response_time == pytest.approx(float(time), abs=0.0051)
 
 
 def answer_of(path):
@@ -291,6 +292,56 @@ def test_a_target_is_answered_first(tmp_path):
     assert "highest load" in parsed(out.read_text()).text
 
 
+ASKS_AGAIN = """
+name = "again"
+[parameters]
+arrival_rate = "390 op/s"
+[stations.server]
+kind = "MMm"
+service_time = "8.1 ms"
+servers = 4
+[arrivals]
+server = { timeout = "100 ms", retries = 3 }
+"""
+APART = """
+name = "apart"
+[parameters]
+arrival_rate = "60 /s"
+[stations.disk]
+kind = "MM1"
+service_time = "8 ms"
+[arrivals]
+disk = "arrival_rate + 20"
+"""
+
+
+def test_a_server_that_retries_may_bring_down_says_so_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "again.toml").write_text(ASKS_AGAIN)
+
+    headway("report", "again.toml", "--out", "x.html")
+
+    found = retries(load("again.toml")).tipping
+    low, high = (f"{rate:.1f} op/s" for rate in (found.folds.vanishes, found.folds.tips))
+    said = answer_of(tmp_path / "x.html")
+    assert said.startswith(f"They can: between {low} and {high} a burst can tip it over")
+    page = parsed((tmp_path / "x.html").read_text())
+    assert "Erlang" not in page.text  # its law knows nobody who asks again
+    assert "Attempts over the load" in page.text
+    with pytest.raises(GraphError, match="its clients give up"):
+        load("again.toml").closed_form("response_time")
+
+
+def test_the_load_that_saturates_is_that_of_the_chart(tmp_path, monkeypatch):
+    """A disk of 8 ms, to which 20 requests/s come besides, takes 125 - 20 = 105 more."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "apart.toml").write_text(APART)
+
+    headway("report", "apart.toml", "--out", "x.html")
+
+    assert answer_of(tmp_path / "x.html").startswith("Up to 105 /s, where the queue grows")
+
+
 @pytest.mark.parametrize(
     ("arguments", "question", "answer"),
     [
@@ -298,7 +349,7 @@ def test_a_target_is_answered_first(tmp_path):
             ["server-pool", "--set", "delay=1ms", "--set", "service_time=10ms", "--set",
              "servers=5", "--set", "arrival_rate=220", "--over", "office", "--target",
              "response_time<=5ms"],
-            "Does server-pool last the day?",
+            "Does server-pool hold up all day?",
             r"No: the mean is over 5 ms for [\d.]+ minutes; worst at 10:\d\d, where .*",
         ),
         (

@@ -132,6 +132,8 @@ def _drawn(picture: Picture, title: str) -> Figure:
     figure = Figure(figsize=(right - left, high - low))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(left, right), ylim=(low, high))
     axes.axis("off")
+    for frame in picture.frames:
+        axes.add_patch(_rounded(frame, facecolor="none", edgecolor=QUIET, linestyle=_DASHES))
     for name, part in picture.scheme.parts.items():
         _draw_part(axes, part, picture.boxes[name])
     for edge in picture.scheme.edges:
@@ -162,19 +164,30 @@ def _marks_width(marks: list[Any]) -> float:
 def _draw_part(axes: Axes, part: PictureBox, box: Rectangle) -> None:
     """Draw a box, and its words."""
     if part.sort is not Sort.SOURCE:
-        corner = box.x - box.width / 2, box.y - box.height / 2
         is_formula = part.sort is Sort.FORMULA
         axes.add_patch(
-            FancyBboxPatch(
-                corner, box.width, box.height, boxstyle="round,pad=0,rounding_size=0.08",
+            _rounded(
+                box,
                 facecolor=_FULL if part.is_full else "white",
                 edgecolor=SECOND if part.is_full else QUIET if is_formula else MEASURED,
-                linewidth=2.5 if part.is_full else 1, linestyle="dashed" if is_formula else "-",
+                linewidth=2.5 if part.is_full else 1,
+                linestyle="dashed" if is_formula else "-",
             )
-        )  # fmt: skip
+        )
     axes.text(
         box.x, box.y, part.words, ha="center", va="center_baseline", fontsize=LETTER, zorder=4
     )
+
+
+def _rounded(
+    box: Rectangle, facecolor: str, edgecolor: str, linestyle: Any, linewidth: float = 1.0
+) -> FancyBboxPatch:
+    """A box with round corners."""
+    corner = box.x - box.width / 2, box.y - box.height / 2
+    return FancyBboxPatch(
+        corner, box.width, box.height, boxstyle="round,pad=0,rounding_size=0.08",
+        facecolor=facecolor, edgecolor=edgecolor, linestyle=linestyle, linewidth=linewidth,
+    )  # fmt: skip
 
 
 def _draw_arrow(axes: Axes, edge: Edge, arc: Arc) -> None:

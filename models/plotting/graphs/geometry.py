@@ -26,6 +26,13 @@ class Rectangle:
     width: float
     height: float
 
+    @property
+    def corners(self) -> FloatArray:
+        """Its lower left and upper right corner; shape (2, 2)."""
+        half = np.array([self.width, self.height]) / 2
+        middle = np.array([self.x, self.y])
+        return np.stack([middle - half, middle + half])
+
     def holds(self, points: FloatArray, clear: float = 0.0) -> NDArray[np.bool_]:
         """Which points are inside, or nearer than some distance; shape (points,)."""
         across = np.abs(points[:, 0] - self.x) <= self.width / 2 + clear

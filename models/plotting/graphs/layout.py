@@ -14,7 +14,7 @@ from headway.records import dataclass
 
 _PAD = 0.09  # inches between a box's edge and its words
 _BESIDE, _GAP, _SIDE = 0.25, 0.45, 0.35  # inches between boxes: in a row, along the flow, to others
-_MARGIN = 0.1
+_MARGIN, _FRAME = 0.1, 0.12
 
 
 class Way(Enum):
@@ -46,11 +46,23 @@ class Picture:
     labels: Mapping[tuple[str, str], Rectangle]
 
     @property
+    def frames(self) -> list[Rectangle]:
+        """Frames around boxes that belong together, where no other box stands between them."""
+        around = []
+        for names in self.scheme.frames:
+            inside = np.concatenate([self.boxes[name].corners for name in names])
+            low, high = inside.min(axis=0) - _FRAME, inside.max(axis=0) + _FRAME
+            frame = Rectangle(*((low + high) / 2).tolist(), *(high - low).tolist())
+            others = (box for name, box in self.boxes.items() if name not in names)
+            around += [] if any(map(frame.meets, others)) else [frame]
+        return around
+
+    @property
     def ends(self) -> tuple[float, float, float, float]:
         """Left, right, lower and upper end of all that is drawn, with a margin."""
-        boxes = [*self.boxes.values(), *self.labels.values()]
-        corners = [(b.x + k * b.width / 2, b.y + k * b.height / 2) for b in boxes for k in (-1, 1)]
-        points = np.concatenate([corners, *(one.points() for one in self.arcs.values())])
+        boxes = [*self.boxes.values(), *self.labels.values(), *self.frames]
+        corners = [box.corners for box in boxes]
+        points = np.concatenate([*corners, *(one.points() for one in self.arcs.values())])
         low, high = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
         return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
@@ -100,7 +112,13 @@ def _layers(scheme: Scheme) -> list[list[str]]:
     routes = (edge for edge in scheme.edges if edge.is_route and edge.target not in sources)
     flow.add_edges_from((edge.source, edge.target) for edge in routes)
     flow.remove_edges_from(_returns(flow))
-    return [list(row) for row in nx.topological_generations(flow)]
+    rows = [list(row) for row in nx.topological_generations(flow)]
+    depths = {name: depth for depth, row in enumerate(rows) for name in row}
+    for source in sources:  # right before the first station that its jobs come to
+        first = min((depths[name] for name in flow[source]), default=1)
+        depths[source] = max(first - 1, 0)
+    names = [name for row in rows for name in row]
+    return [[name for name in names if depths[name] == depth] for depth in range(len(rows))]
 
 
 def _returns(flow: "nx.DiGraph[str]") -> list[tuple[str, str]]:

@@ -1,10 +1,11 @@
 """What a picture of a graph holds: boxes with their words, and arrows between them."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
 from headway.models.language.scales import Scale
+from headway.models.language.units import ONE
 from headway.models.plotting.graphs.sources import sources_of
 from headway.models.showing.parts.numbers import kind_text, number_text, numbers_of, unit_in
 from headway.models.structure.graph import ModelGraph
@@ -70,10 +71,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class Scheme:
-    """Boxes by name, and the arrows between them."""
+    """Boxes by name, the arrows between them, and names of boxes that stand in a frame."""
 
     parts: Mapping[str, PictureBox]
     edges: tuple[Edge, ...]
+    frames: tuple[tuple[str, ...], ...] = ()
 
     def named(self, *sorts: Sort) -> list[str]:
         """Names of the boxes of some sorts."""
@@ -112,14 +114,31 @@ def scheme_of(
         edges += [Edge(at, source.name) for at in source.back if at not in source.entries]
     for name, component in graph.stations.items():
         parts[name] = _station(graph, name, utilisations.get(name, 0.0), wide, scale)
-        edges += [Edge(name, branch, "part") for branch in component.branches]
+        edges += _fork(graph, name, component.branches)
     for name, link in graph.links.items():
         words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide, scale)}".rstrip()
         parts[name] = PictureBox(words, Sort.LINK)
     for name, formula in graph.bindings.items():
         words = f"{name} =\n{_wrapped(formula.text, wide)}"
         parts[f"{name} (formula)"] = PictureBox(words, Sort.FORMULA)
-    return Scheme(parts, (*edges, *_between(graph, parts)))
+    between = [edge for edge in _between(graph, parts) if not _is_joined(graph, edge)]
+    frames = tuple(region.stations for region in graph.regions.values())
+    return Scheme(parts, (*edges, *between), frames)
+
+
+def _fork(graph: ModelGraph, name: str, branches: Sequence[str]) -> Iterator[Edge]:
+    """Arrows of a fork: its parts, and from each of its branches to where they are joined."""
+    after = [one.target for one in graph.routes if one.source == name and one.target != name]
+    for branch in branches:
+        yield Edge(name, branch, "part")
+        beyond = (one for one in after if one != branch and not graph.routes.between(branch, one))
+        yield from (Edge(branch, one, "joined") for one in beyond)
+
+
+def _is_joined(graph: ModelGraph, edge: Edge) -> bool:
+    """Whether an arrow leads from a fork, whose branches have arrows of their own."""
+    station = graph.stations.get(edge.source)
+    return edge.is_route and station is not None and bool(station.branches)
 
 
 def _between(graph: ModelGraph, parts: Mapping[str, PictureBox]) -> Iterator[Edge]:
@@ -135,6 +154,11 @@ def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale)
     component, full = graph.stations[name], busy > _SATURATED
     share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
     lines = [name, kind_text(component), share, _numbers(component, wide, scale)]
+    lines += [
+        _wrapped(f"in {region} (limit: {number_text(each.limit, ONE, scale)})", wide)
+        for region, each in graph.regions.items()
+        if name in each.stations
+    ]
     back = graph.routes.between(name, name)
     if back:
         text = f"\N{ANTICLOCKWISE OPEN CIRCLE ARROW} returns: {back.probability.text}"

@@ -29,7 +29,7 @@ from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.paged import Paged
 from headway.models.reports.pointer import readings
 from headway.models.reports.units import numbers_of
-from headway.models.showing.solved.timelines import SECOND, lasting, moment
+from headway.models.showing.solved.timelines import LONG, SECOND, lasting, moment
 from headway.models.tables.forms import tables
 from headway.numerals import significant
 from headway.records import dataclass
@@ -125,7 +125,8 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
     worst, length = timeline.worst, float(timeline.periods.ends[-1] - timeline.periods.starts[0])
     time = scale.text(float(worst.response_time[0]), SECOND)
     rate = scale.text(float(worst.arrival_rate[0]), _RATE)
-    when = moment(float(worst.starts[0]), length)
+    at = float(worst.starts[0])
+    when = moment(at, length) if length >= LONG else scale.text(at, SECOND)
     said = f"worst at {when}, where the mean response time is {time} at {rate}"
     if timeline.target is None or timeline.time_over is None:
         return Headline(f"When is {timeline.model.title} slowest?", f"{said[0].upper()}{said[1:]}.")
@@ -133,7 +134,7 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
     over = timeline.time_over
     kept = f"Yes: the mean stays under {limit}"
     verdict = f"No: the mean is over {limit} for {lasting(over)}" if over > 0 else kept
-    return Headline(f"Does {timeline.model.title} last the day?", f"{verdict}; {said}.")
+    return Headline(f"Does {timeline.model.title} hold up all day?", f"{verdict}; {said}.")
 
 
 def _signs(timeline: Timeline, scale: Scale) -> list[Sign]:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from headway.models.analysis.kept import Kept
+from headway.models.analysis.saturating import saturating_load
 from headway.models.analysis.sensitivity import StationLimit
 from headway.models.inference.quantities import ServerQuantity
 from headway.models.language.digits import ends
@@ -12,6 +13,7 @@ from headway.models.language.scales import Scale, units_of
 from headway.models.language.titles import spoken
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import Headline
+from headway.models.reports.kinds.tipping import tipping_headline, tipping_of
 from headway.models.reports.report import Report
 from headway.models.reports.words import one_percent
 from headway.models.showing.parts.layers import fullest
@@ -51,6 +53,8 @@ def headline(report: Report | ModelReport) -> Headline:
         return _of_layers(report, effects.solution)
     if not effects.solution.stations:
         return _of_program(report)
+    if found := tipping_of(report):
+        return tipping_headline(report, found, _now(report, effects.solution))
     if effects.model.is_closed:
         return Headline(_clients_question(report), _closed(report, effects.solution))
     return Headline(_load_question(report), _open(report, effects.solution))
@@ -107,6 +111,8 @@ def limit_of(report: Report | ModelReport) -> ServerQuantity | None:
     if report.saturation is not None or not _limits(report):
         return report.saturation
     limit = _limits(report)[0].saturation_throughput
+    if isinstance(report, ModelReport) and report.load == "arrival_rate" and report.curve:
+        limit = saturating_load(report.curve, report.load)
     return ServerQuantity("saturation throughput", limit, limit, limit, "op/s")
 
 
@@ -169,7 +175,7 @@ def _closed(report: Report | ModelReport, solution: Solution) -> str:
         reach = f"the throughput reaches {limit}, and the measured loads do not show where it ends"
         return _sentence(f"From about {few} clients on, more only wait: {reach}; {now}")
     alone = len(_limits(report)) == 1
-    who = "throughput ends" if alone else f"{solution.bottleneck} fills first,"
+    who = "throughput levels off" if alone else f"{solution.bottleneck} fills first,"
     return _sentence(f"From about {few} clients on, more only wait: {who} at {limit}; {now}")
 
 

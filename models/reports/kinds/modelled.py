@@ -29,6 +29,7 @@ from headway.models.reports.contents import (
 from headway.models.reports.figures import Drawings, drawings, graph_caption
 from headway.models.reports.formulas import Equation, equations, uses_erlang
 from headway.models.reports.kinds.headlines import fills_first, headline, limit_words, subject
+from headway.models.reports.kinds.tipping import states_drawing, tipping_of, tipping_signs
 from headway.models.reports.panel import NoPanel, Panel, panel, solved_by
 from headway.models.reports.report import Report
 from headway.models.reports.words import (
@@ -48,6 +49,7 @@ from headway.models.reports.words import (
     warnings,
 )
 from headway.models.showing.sensitivities import of_all_models
+from headway.models.structure.network_kind import NetworkKind
 from headway.numerals import counted
 
 _CLOSE, _FAR = 0.05, 0.1  # RMS relative errors; from the second one a fit is said to be bad
@@ -117,6 +119,7 @@ def _signs(report: Report | ModelReport) -> Iterator[Sign]:
         yield Sign(f"highest load with {report.kept.what} under "
                    f"{report.kept.limit(report.model, units_of(report))}",
                    report.kept.shown(units_of(report)))  # fmt: skip
+    yield from tipping_signs(report)
     first = fills_first(report)
     yield from [Sign("fills first", str(first))] if first else []
     if limit_words(report):
@@ -194,6 +197,9 @@ def _system(report: Report | ModelReport, drawn: Drawings) -> Iterator[Block]:
         told.append(Words(f"Source of the model: {model.source}", is_note=True))
     graph = [Drawn(drawn.graph, graph_caption(report))] if drawn.graph else []
     yield Beside(graph, told)
+    if found := tipping_of(report):
+        states = states_drawing(found)
+        yield Drawn(states, states.words)
     yield Grid(parameter_table(report))
 
 
@@ -210,9 +216,19 @@ def _method(report: Report | ModelReport) -> Iterator[Block]:
 
 def _solver(report: Report | ModelReport, formulas: list[Equation]) -> str:
     """How a network without closed form is solved."""
-    if not (report.model.is_closed or report.model.graph.classes):
+    kind = _UNSOLVED.get(report.model.network_kind)
+    if kind is None:
         return "" if formulas else "The model has no formula short enough to be read."
-    kind = "closed network" if report.model.is_closed else "network of several classes"
     ground = report.ground
     how = f"it is solved by {solved_by(ground)}" if ground else "it is solved numerically"
-    return f"A {kind} has no single formula; {how}."
+    return f"{kind} no single formula; {how}."
+
+
+_UNSOLVED = {
+    NetworkKind.CLOSED: "A closed network has",
+    NetworkKind.CLASSES: "A network of several classes has",
+    NetworkKind.LAYERED: "Layered services have",
+    NetworkKind.BLOCKING: "Stations that wait for room have",
+    NetworkKind.CLIENTS: "Clients that give up have",
+}
+"""What is solved by a method, and that it has no formula."""

@@ -120,17 +120,16 @@ def _notes(builds: Builds) -> tuple[str, ...]:
         notes.append(f"worse by more than {limit}: {names}")
     elif builds.undecided:
         names = ", ".join(one.quantity.replace("_", " ") for one in builds.undecided)
-        notes.append(f"these runs do not rule out that it is worse by more than {limit}: {names}")
+        notes.append(f"these runs cannot rule out a worsening of more than {limit}: {names}")
     else:
         notes.append(f"nothing is worse by more than {limit}")
     if builds.runs is not None:
         runs = counted(builds.runs, "run")
-        tell = "tells" if builds.runs == 1 else "tell"
-        notes.append(f"{runs} of each load and build {tell} a difference of {limit} 4 times of 5")
+        notes.append(f"{runs} per load and build would show a change of {limit} 4 times out of 5")
     how = (
-        "intervals are of the scatter of runs of one build at one load"
+        "intervals come from the scatter between runs of one build at one load"
         if builds.repeated
-        else "no load was repeated: what differs between loads counts as scatter; repeat some"
+        else "no load was repeated, so differences between loads count as scatter; repeat some"
     )
-    over = "what is of all loads is the geometric mean over those that both have"
+    over = "overall figures are geometric means over the loads that both builds have"
     return (*notes, how, over, *builds.notes)

@@ -118,6 +118,41 @@ def test_a_fork_leads_to_its_branches():
     ]
 
 
+def test_parts_of_a_fork_are_joined_before_the_next_station():
+    graph = (
+        ModelGraph("j")
+        .station("cpu", MM1(0.01))
+        .station("reply", MM1(0.01))
+        .station("log", MM1(0.01))
+        .station("disk", MM1(0.02))
+    )
+    graph = graph.fork("both", ["log", "disk"]).route("cpu", "both", 0.5).route("both", "reply")
+    graph = graph.arrive("cpu", 10.0).arrive("disk", 5.0)
+
+    picture = drawn(graph, way=Way.DOWN)
+
+    joined = {(e.source, e.target) for e in picture.scheme.edges if e.label == "joined"}
+    assert joined == {("log", "reply"), ("disk", "reply")}
+    assert ("both", "reply", False) not in routes(picture)
+    height = {name: box.y for name, box in picture.boxes.items()}
+    assert height["both"] > height["disk"] == height["log"] > height["reply"]
+    (own,) = (e.source for e in picture.scheme.edges if e.target == "disk" and not e.label)
+    assert height[own] == height["both"]  # who comes to the disk alone stands right above it
+
+
+def test_a_region_has_a_frame_unless_another_station_is_in_its_way():
+    graph = chain("web", "cpu", "disk").region("threads", ["cpu", "disk"], 8)
+    picture = drawn(graph)
+
+    (frame,) = picture.frames
+    held = {name for name, box in picture.boxes.items() if frame.holds(box.corners).all()}
+    assert held == {"cpu", "disk"}
+    assert "in threads (limit: 8)" in picture.scheme.parts["disk"].words
+    assert "threads" not in picture.scheme.parts["web"].words
+    around = chain("web", "cpu", "disk").region("threads", ["web", "disk"], 8)
+    assert drawn(around).frames == []
+
+
 def test_a_wide_chain_is_drawn_from_top_to_bottom():
     few, many = chain("a", "b"), chain(*"abcdef")
 

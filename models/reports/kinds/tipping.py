@@ -1,0 +1,77 @@
+"""What a page says first where clients ask again: whether retries bring the server down."""
+
+from math import ceil, isfinite
+
+import matplotlib
+
+from headway.errors import GraphError
+from headway.models.analysis.retries import Retries, retries
+from headway.models.language.scales import units_of
+from headway.models.plotting.retries import retries_figure
+from headway.models.reports.alone import ModelReport
+from headway.models.reports.contents import Headline, Light, Sign
+from headway.models.reports.figures import PageFigure, inline_svg
+from headway.models.reports.report import Report
+from headway.models.structure.network_kind import NetworkKind
+
+
+def tipping_of(report: Report | ModelReport) -> Retries | None:
+    """The states of a server whose clients ask again; None for any other model."""
+    effects = report.sensitivity
+    if effects is None or effects.model.network_kind is not NetworkKind.CLIENTS:
+        return None
+    try:
+        return retries(effects.model)
+    except GraphError:  # of several queues, or of a kind whose states are not known
+        return None
+
+
+def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> Headline:
+    """Between which loads it can tip over, and what would do it.
+
+    Parameters
+    ----------
+    report
+        What the page is about.
+    found
+        Its states.
+    now
+        What is said of the operating point.
+    """
+    scale, folds, tipping = units_of(report), found.tipping.folds, found.tipping
+    question = f"Will retries bring {report.title} down?"
+    if folds is None:
+        return Headline(question, f"No: they do not tip it over at any load; {now}.")
+    low, high = (scale.text(rate, found.unit) for rate in (folds.vanishes, folds.tips))
+    if tipping.load >= folds.tips:
+        return Headline(question, f"Yes: from {high} on no good state lasts; {now}.")
+    if tipping.load <= folds.vanishes:
+        return Headline(question, f"Not below {low}, from where on it can stay down; {now}.")
+    said = f"They can: between {low} and {high} a burst can tip it over, and it stays down"
+    if isfinite(tipping.pulse):
+        said += f"; here {ceil(tipping.pulse):,} requests at once are enough"
+    return Headline(question, f"{said}. Before that, {now}.")
+
+
+def states_drawing(found: Retries) -> PageFigure:
+    """The attempts of each state over the load."""
+    with matplotlib.rc_context({"text.parse_math": False}):
+        figure = retries_figure(found)
+    words = (
+        "Attempts over the load: where the line turns back, a bad state lasts beside the good one."
+    )
+    return PageFigure(inline_svg(figure, "states", words), words)
+
+
+def tipping_signs(report: Report | ModelReport) -> list[Sign]:
+    """The loads at which it can tip over, and does."""
+    found = tipping_of(report)
+    if found is None or found.tipping.folds is None:
+        return []
+    folds, load, scale = found.tipping.folds, found.tipping.load, units_of(report)
+    is_over, is_near = load >= folds.tips, load > folds.vanishes
+    light = Light.BAD if is_over else Light.LOOK if is_near else Light.GOOD
+    return [
+        Sign("can stay down from", scale.text(folds.vanishes, found.unit), light),
+        Sign("goes down at", scale.text(folds.tips, found.unit)),
+    ]
