@@ -256,7 +256,7 @@ METHODS = (
         "one queue at the rate of attempts that come of its own timeouts",
         (OPEN, _GIVE_UP, _LONE, Need("timeouts that nobody notices", f"{_RETRIES}:no_timeouts")),
         {Subject.ONE_CLASS: f"{_RETRIES}:by_attempts"},
-        error=f"{_RETRIES}:ATTEMPTS_ERROR",
+        error=f"{_RETRIES}:attempts_error",
         approximates=True,
     ),
     MethodRow(

@@ -22,10 +22,12 @@ from math import exp, inf, nan
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
+from headway.queueing.retries.followed import followed, is_followed
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -145,7 +147,8 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     step = float(queue.timeout / _STEPS)
     steps = int(np.ceil(lasts / step))
     kinds = int(min(float(clients.retries), 50)) + 1
-    comes = np.zeros((kinds, steps + 1))
+    wait = _waits(queue, clients, kinds - 1, step)
+    comes = np.zeros((kinds, steps + 1 + wait.max(initial=0)))
     comes[0] = load * step
     comes[0, 0] += pulse
     times = np.arange(steps, dtype=np.float64) * step
@@ -153,7 +156,6 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     drains = queue.servers / queue.service_time * step
     there, budget = 0.0, float(clients.retry_budget)
     tokens, purse = (inf, inf) if budget == inf else (10.0, float(clients.retry_tokens))
-    wait = _waits(queue, clients, kinds - 1, step)
     later, calm = np.arange(1, kinds), 0
     for t in range(steps):
         total = comes[:, t].sum()
@@ -161,11 +163,13 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
         there = max(there + total * (1 - fails.dropped) - drains, 0.0)
         queue_length[t], failing[t] = there, fails.late + fails.dropped
         tokens = min(tokens + budget * comes[0, t], purse) if budget < inf else inf
-        asks = np.outer(comes[:-1, t], fails.shares) * float(clients.persistence)
-        again = np.diff(np.minimum(np.cumsum(asks), tokens), prepend=0.0).reshape(asks.shape)
-        tokens -= again.sum()
-        for back, share in zip(wait, again.T, strict=True):
-            comes[later, np.minimum(t + back, steps)] += share
+        for back, share in zip(wait, fails.shares, strict=True):
+            if share:
+                asks = comes[:-1, t] * (share * float(clients.persistence))
+                if tokens < inf:
+                    asks = np.diff(np.minimum(np.cumsum(asks), tokens), prepend=0.0)
+                    tokens -= asks.sum()
+                comes[later, t + back] += asks
         calm = 0 if there else calm + 1
         if calm > wait.max(initial=0):
             return Flood(times[: t + 1], queue_length[: t + 1], failing[: t + 1])
@@ -269,9 +273,9 @@ class Tipping:
     pulse
         Requests that push it over when they come at once; infinite if none do, NaN if it is over.
     alone
-        Mean time until it tips by itself [s], between that to a queue of as many jobs as the
-        pulse, and that to one in which newcomers wait as long as the timeout; infinite if it does
-        not.
+        Mean time until it tips by itself [s], between the least and the largest of three: that to
+        a queue of as many jobs as the pulse, that to one in which newcomers wait as long as the
+        timeout, and that of attempts followed one by one; infinite if it does not.
     grows
         Jobs by which the queue of the bad state grows [1/s]; 0 if it does not.
     drains
@@ -288,6 +292,14 @@ class Tipping:
     grows: float
     drains: float
     goodput: tuple[float, ...]
+
+
+def _lasts(queue: TimedQueue, clients: Clients, load: float) -> float:
+    """How long a good state lasts by attempts that are followed; infinite if they cannot be [s]."""
+    try:
+        return followed(queue, clients, load).lasts
+    except GraphError:
+        return inf
 
 
 def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
@@ -315,8 +327,11 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
         pulse = pulse_over(queue, clients, load)
         if pulse < inf:
             waits = queue.servers * (1 + queue.timeout / queue.service_time)
-            found_at = [time_to(queue, stable[0].rate, jobs) for jobs in sorted((pulse, waits))]
-            alone = found_at[0], found_at[1]
+            found_at = [time_to(queue, stable[0].rate, jobs) for jobs in (pulse, waits)]
+            if is_followed(queue, clients, stable[0].late):
+                lasts = _lasts(queue, clients, load)
+                found_at += [lasts] if lasts < inf else []
+            alone = min(found_at), max(found_at)
     elif between is not None and load >= between.tips:
         pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0
