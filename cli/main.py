@@ -39,11 +39,11 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "check": "Compare a solution with a simulation of the same model.",
     "balance": "Show the load at which each resource of a machine saturates.",
-    "retries": "Find whether retries tip a server over, and from which load.",
+    "retries": "Find whether retries can bring a server down, and from which load.",
     "compare": "Compare a model with measured data, or two builds.",
-    "gate": "Judge the load test of a build, in a pipeline.",
+    "gate": "Judge a build by its load test, in a CI pipeline.",
     "fit": "Fit parameters to measured data, with confidence intervals.",
-    "next": "Say which load to measure next, under a limit.",
+    "next": "Suggest the next load to measure, to find the most a limit allows.",
     "sensitivity": "Show how each parameter affects outputs, and the bottleneck.",
     "size": "Find the cheapest configuration that meets targets.",
     "sweep": "Solve millions of points and keep summaries of them.",
@@ -51,7 +51,7 @@ COMMANDS = {
     "report": "Write an HTML page: curve, fit, residuals, sensitivities.",
     "reproduce": "Recompute the published tables and list their errata.",
     "export": "Write predictions beside measurements, for Grafana.",
-    "mcp": "Serve commands as tools of an assistant, in one folder.",
+    "mcp": "Serve commands as tools for an assistant, within one folder.",
 }
 """Each command and its line of help; the module of the same name contains it."""
 

@@ -173,7 +173,7 @@ set_option = click.option(
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Set 650us, 1,2,5 or 200:1400:100; repeatable.",
+    help="Set a parameter: 650us, 1,2,5 or 200:1400:100.",
     shell_complete=complete_setting,
 )
 
@@ -214,7 +214,7 @@ _y_option = click.option(
     shell_complete=_complete_column,
 )
 _UNIT, _STATED = twins(
-    "--unit, --role, --clients", "Said of files; also --where, --rate, --arrivals."
+    "--unit, --role, --clients", "Describe the files; also --where, --rate, --arrivals."
 )
 _unit_option = click.option(
     "--unit",
@@ -239,7 +239,9 @@ _decimal_option = click.option(
     default="",
     help="Decimal mark in CSV: . or , (default: detected).",
 )
-_SKIP, _WINDOW = twins("--skip, --window T", "Use a part of each run only: 10s on, or 10s:50s.")
+_SKIP, _WINDOW = twins(
+    "--skip, --window T", "Count part of each run only: from 10s on, or 10s:50s."
+)
 _skip_option = click.option(
     "--skip", cls=_SKIP, metavar="TIME", help="Leave out what each log has before this time."
 )
@@ -410,7 +412,9 @@ def load_limits(
     )
 
 
-_CLOSED, _THINK = twins("--closed N, --think TIME", "Close it: N jobs circulate, and think.")
+_CLOSED, _THINK = twins(
+    "--closed N, --think TIME", "Closed loop: N clients, which think between requests."
+)
 
 
 def closed_options(function: Function) -> Function:

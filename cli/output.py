@@ -125,6 +125,40 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
 
 
 @contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that work without steps goes on: a line every ten seconds, or a bar that moves.
+
+    Parameters
+    ----------
+    what
+        What goes on.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            bar.add_task(what, total=None)
+            yield
+        return
+    from threading import Event, Thread
+
+    start, done = monotonic(), Event()
+
+    def tell() -> None:
+        while not done.wait(EVERY):
+            click.echo(f"{what}: {monotonic() - start:.0f} s so far", err=True)
+
+    teller = Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
+
+
+@contextmanager
 def points_progress(what: str) -> "Iterator[Progress]":
     """Show a progress bar for solved points, with their rate.
 

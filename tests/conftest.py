@@ -9,6 +9,7 @@ from headway.models.running.pool import workers
 from headway.models.simulating import runs
 from tests.notebooks import FITTED, FOLDER, executed
 from tests.support.fit_data import FREE, SCSI
+from tests.support.limits import HANGS
 from tests.support.once import once_a_run
 
 
@@ -63,6 +64,7 @@ def patient(monkeypatch):
     """
     monkeypatch.setattr("headway.cli.simulated.AT_MOST", "1h")
     monkeypatch.setattr(runs, "_check_time", _unless_given)
+    monkeypatch.setattr("headway.cli.output.EVERY", HANGS)  # no line about work that goes on
 
 
 def _unless_given(replicas, each, at_most, *others, check=runs._check_time):

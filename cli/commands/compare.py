@@ -42,7 +42,9 @@ FORMS = (
     metavar="FILE",
     help="Measurements to compare MODEL with; slow.csv@delay=+1ms.",
 )
-@click.option("--at-most", metavar="SHARE", help="Largest worsening of AFTER (5%): else code 1.")
+@click.option(
+    "--at-most", metavar="SHARE", help="Largest worsening allowed (5%); beyond it, exit code 1."
+)
 @preset_option
 @set_option
 @closed_options

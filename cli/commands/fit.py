@@ -3,6 +3,7 @@
 import os.path
 import shlex
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from headway.cli.options import (
     twins,
     window_options,
 )
-from headway.cli.output import Advance, Presentable, present, progress
+from headway.cli.output import Advance, Presentable, present, progress, working
 from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 from headway.records import dataclass
@@ -79,8 +80,10 @@ _FIX, _BOUND = twins("--fix, --bound NAME=VALUE", "Fix at a value, or bound with
 _BOOTSTRAP, _LOSS = twins(
     "--bootstrap N, --loss NAME", "N refits; loss linear, soft_l1, huber or cauchy."
 )
-_OUT, _ANYWAY = twins("--out FILE.toml, --anyway", "Write the fitted model, however bad.")
-_AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; say what to run next.")
+_OUT, _ANYWAY = twins(
+    "--out FILE.toml, --anyway", "Write the fitted model, even if the fit is poor."
+)
+_AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; suggest what to run next.")
 
 
 @used("fit", *FORMS)
@@ -206,39 +209,50 @@ def command(
 ) -> int:
     """Fit a model to measurements; exit code 1 where it does not describe them."""
     limits = load_limits(low, high)
-    if percents is not None and at is None:
-        raise InvalidParameter("--percentile needs --at; give the loads at which to predict")
-    seek = _sought(wanted, target, budget, precision)
-    if target is not None and y is None:
-        y = _column_of(target, data, hints)
     family = family_of(model) if free is None and preset is None else ""
+    every = f"--free; without it headway tries every form of {model}"
+    needs = {
+        "--percentile": (percents, at, "--at; give the loads at which to predict"),
+        "--forms": (
+            forms,
+            model == family,
+            f"{', '.join(families())} as the model, without --free",
+        ),
+        "--fix": (fix, not family, every),
+        "--set": (settings, not family, every),
+        "--bound": (bound, not family, every),
+    }
+    _check_needs(needs)
+    seek = _sought(wanted, target, budget, precision)
+    y = y or _column_of(target, data, hints)
     fitted: Fit | ServerFit | SideBySide
-    if forms is not None and model != family:
-        msg = f"--forms needs {', '.join(families())} as the model, without --free"
-        raise InvalidParameter(msg)
     if family:
-        _check_none_is_chosen(model, {"--fix": fix, "--set": settings, "--bound": bound})
         listed = forms if model == family else model
         fitted = _family(family, data, hints, x, y, limits, loss, listed, hands)
     else:
         chosen = chosen_model(model, preset, (*settings, *fix))
         fitted = _fitted(chosen, data, hints, free, bound, x, y, limits, loss, bootstrap, hands)
+    is_plain, is_good = at is None and wanted is None, fitted.describes
     files = [] if out is None else [(out, _toml(fitted, out))]
-    kept = files if fitted.describes or anyway else []
-    is_plain = at is None and wanted is None
     answer = fitted if is_plain else _forecast(fitted, at, percents, wanted, seek)
-    present(answer, output_format, plot, kept)
-    if files and not kept:
+    present(answer, output_format, plot, files if is_good or anyway else [])
+    if files and not (is_good or anyway):
         reason = "the model does not describe these data"
         click.echo(f"{out} is not written: {reason}; --anyway writes it", err=True)
-    return 0 if fitted.describes else 1
+    return 0 if is_good else 1
 
 
-def _check_none_is_chosen(model: str, given: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse values of parameters where every form of a family is tried."""
-    for option, values in given.items():
-        if values:
-            msg = f"{option} needs --free; without it headway tries every form of {model}"
+def _check_needs(needs: Mapping[str, tuple[object, object, str]]) -> None:
+    """Refuse an option that is given without what it needs.
+
+    Parameters
+    ----------
+    needs
+        By option: what was given, whether what it needs is there, and what that is.
+    """
+    for option, (given, is_there, what) in needs.items():
+        if given not in (None, ()) and is_there in (None, False):
+            msg = f"{option} needs {what}"
             raise InvalidParameter(msg)
 
 
@@ -277,8 +291,10 @@ def _sought(
     return _Sought(target, budget, share)
 
 
-def _column_of(target: str, data: tuple[str, ...], hints: "Hints") -> str | None:
+def _column_of(target: str | None, data: tuple[str, ...], hints: "Hints") -> str | None:
     """The column of a limited percentile in the only file; None where there is none."""
+    if target is None:
+        return None
     from headway.models.inference.forecasting.highest_load import percentile_column
 
     tables = [curve_at_settings(text, hints) for text in data if len(data) == 1]
@@ -409,7 +425,8 @@ def _fitted(
         raise InvalidParameter(msg)
     bounds = dict(_bound(model, text) for text in bound)
     curve = one_curve(tables)
-    with progress("bootstrap", bootstrap) as advance, hands as crew:
+    told = nullcontext() if bootstrap else working("fitting")
+    with told, progress("bootstrap", bootstrap) as advance, hands as crew:
         fit = fit_model(
             model,
             curve,

@@ -35,9 +35,11 @@ def _place(_c: click.Context, _p: click.Parameter, path: Path | None) -> Path | 
 
 @used("gate", *FORMS)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option("--baseline", metavar="PLACE", help="Load test of the build before: file or folder.")
+@click.option(
+    "--baseline", metavar="PLACE", help="Load test of the previous build: file or folder."
+)
 @click.option("--at-most", metavar="SHARE", help="Largest worsening that is allowed (5%).")
-@click.option("--strict", is_flag=True, help="Fail on warnings and on what is undecided too.")
+@click.option("--strict", is_flag=True, help="Also fail on warnings and undecided comparisons.")
 @click.option(
     "--summary",
     cls=_SUMMARY,

@@ -35,7 +35,7 @@ intervals, warnings, and labels of what is approximate."""
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The only folder that tools read from and write to.",
 )
-@click.option("--list", "listed", is_flag=True, help="Show what would be served, and end.")
+@click.option("--list", "listed", is_flag=True, help="Show what would be served, and exit.")
 def command(root: Path, listed: bool) -> None:  # noqa: FBT001 - a flag
     """Serve tools on standard input and output until the client leaves."""
     import os

@@ -27,14 +27,16 @@ FORMS = (
     "--sampled",
     multiple=True,
     metavar="SHARE|LOAD=SHARE",
-    help="Share of traces that were kept, where spans do not say it: 10%, or monday=0.1.",
+    help="Share of traces that were kept, where the spans do not say: 10%, or monday=0.1.",
 )
 @click.option(
     "--metrics",
     metavar="FILE",
     help="Processors that each service kept busy, by load: CSV, or JSON of Prometheus.",
 )
-@click.option("--window", metavar="TIME", help="Cut a long file into loads of this length: 60s.")
+@click.option(
+    "--window", metavar="TIME", help="Split a long file into windows of this length, such as 60s."
+)
 @plot_option
 @format_options
 def command(

@@ -18,7 +18,7 @@ from headway.cli.options import (
     twins,
     window_options,
 )
-from headway.cli.output import present
+from headway.cli.output import present, working
 from headway.errors import MeasurementError
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def command(
     read_limit(target)
     test = _so_far(place, hints)
     lowest, highest = _ends(low, high, test)
-    run = next_run(test, target, runs, (max(lowest, 0.0), highest), share)
+    with working("looking for the next load"):
+        run = next_run(test, target, runs, (max(lowest, 0.0), highest), share)
     if output_format is not None:
         present(run, output_format)
     else:

@@ -22,6 +22,7 @@ from headway.cli.options import (
     set_option,
     window_options,
 )
+from headway.cli.output import working
 from headway.errors import visible
 from headway.models.files.whole import write_whole
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from headway.models.reports.report import Report
 
 FORMS = (
-    "headway report --data curve.csv --out curve.html",
-    "headway report --data after.csv --baseline before.csv --out page.html",
+    "headway report server --data curve.csv --out curve.html",
+    "headway report nfs-server --preset raid --out raid.html",
 )
 
 
@@ -52,10 +53,10 @@ FORMS = (
 @click.option(
     "--target",
     metavar="LIMIT",
-    help="Say up to which load a limit is kept: 'response_time_p99<=50ms'.",
+    help="Find the highest load within a limit: 'response_time_p99<=50ms'.",
 )
 @click.option("--over", metavar="DAY", help="Follow a load over time: a CSV, or 24h.")
-@click.option("--baseline", metavar="PLACE", help="Load test of the build before, without MODEL.")
+@click.option("--baseline", metavar="PLACE", help="Load test of the previous build; without MODEL.")
 @free_option
 @click.option(
     "--forms",
@@ -95,32 +96,33 @@ def command(
     typed = shlex.join(["headway", *(context.obj or [])])
     goal = None if target is None else _limit(target)
     report: Paged
-    fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
-    by_hand = _set_by_hand(settings)
-    if model is None:
-        of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
-        refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL")
-        test, before = _load_test(data, hints), baseline and _load_test((baseline,), hints)
-        report = make_report(None, test, command=typed, baseline=before)
-    elif over is not None:
-        without = {"--data": data or None, "--y": y, "--baseline": baseline}
-        refuse({**fitted, **without}, "a page without --over")
-        chosen = chosen_model(model, preset, settings)
-        report = make_report(chosen, fixed=by_hand, command=typed, target=goal, over=over)
-    elif not data:
-        refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
-        chosen = chosen_model(model, preset, settings)
-        report = make_report(chosen, y=y, fixed=by_hand, command=typed, target=goal)
-    elif model in families() and free is None and preset is None and not settings:
-        report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal)
-    else:
-        many = ", ".join(families())
-        refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
-        chosen = chosen_model(model, preset, settings)
-        limits, curve = load_limits(low, high, chosen), _measured(data, hints)
-        names = names_of(free)
-        report = make_report(chosen, curve, names, x, y, *limits, by_hand, typed, target=goal)
-    content = report.to_html().encode()
+    with working("making the page"):
+        fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
+        by_hand = _set_by_hand(settings)
+        if model is None:
+            of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
+            refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL")
+            test, before = _load_test(data, hints), baseline and _load_test((baseline,), hints)
+            report = make_report(None, test, command=typed, baseline=before)
+        elif over is not None:
+            without = {"--data": data or None, "--y": y, "--baseline": baseline}
+            refuse({**fitted, **without}, "a page without --over")
+            chosen = chosen_model(model, preset, settings)
+            report = make_report(chosen, fixed=by_hand, command=typed, target=goal, over=over)
+        elif not data:
+            refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
+            chosen = chosen_model(model, preset, settings)
+            report = make_report(chosen, y=y, fixed=by_hand, command=typed, target=goal)
+        elif model in families() and free is None and preset is None and not settings:
+            report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal)
+        else:
+            many = ", ".join(families())
+            refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
+            chosen = chosen_model(model, preset, settings)
+            limits, curve = load_limits(low, high, chosen), _measured(data, hints)
+            names = names_of(free)
+            report = make_report(chosen, curve, names, x, y, *limits, by_hand, typed, target=goal)
+        content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
 

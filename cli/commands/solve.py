@@ -66,7 +66,7 @@ class DayWish:
 
 
 _OVER, _EVERY = twins("--over DAY, --every TIME", "Load over time: a CSV, or 24h; its periods.")
-_TARGET, _START = twins("--target TIME, --start HOW", "Share over a target; empty, backlog=N.")
+_TARGET, _START = twins("--target TIME, --start HOW", "Time limit; start empty, or with backlog=N.")
 
 
 def over_options(function: Function) -> Function:
@@ -127,7 +127,9 @@ FORMS = (
 @preset_option
 @set_option
 @closed_options
-@click.option("--population", metavar="RANGE", help="Close it, for each of 1:200 or 10,20,50.")
+@click.option(
+    "--population", metavar="RANGE", help="Closed loop: each of 1:200 or 10,20,50 clients."
+)
 @click.option(
     "--method",
     metavar="NAME",

@@ -1,12 +1,13 @@
 """The highest load that keeps a limit, as a page tells it, with the interval of a fit."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
+from headway.models.analysis.edges import kept_around, last_kept
 from headway.models.analysis.goals import Goal
 from headway.models.analysis.points import method_of, outputs_at
 from headway.models.analysis.target import solution_with, value_now
@@ -19,9 +20,6 @@ from headway.models.structure.outputs import percent_of
 from headway.models.structure.parts.counts import counts
 from headway.numerals import digits
 from headway.records import dataclass
-
-_DOUBLINGS = 20  # from the model's own load
-_CELLS, _CLOSE = 16, 1e-9  # cells of a round, and the relative width of the last one
 
 
 @dataclass(frozen=True)
@@ -121,44 +119,14 @@ def kept_by_model(point: Model, load: str, goal: Goal) -> Kept:
         return goal.met(outputs_at(point, changes, [goal.output], method)[:, 0])
 
     whole = load in counts(point.graph)
-    low, high = _around(kept, value_now(point, load) or point.parameters[load].unit.scale, whole)
+    low, high = kept_around(
+        kept, value_now(point, load) or point.parameters[load].unit.scale, whole
+    )
     unit = point.parameters[load].unit
     if low is None:
         msg = f"no load keeps {goal.text(point)}, however low; give a higher limit"
         raise InvalidParameter(msg)
     if math.isinf(high):
         return Kept(goal, load, low, low, high, unit, whole)
-    value = _narrowed(kept, low, high, whole)
+    value = last_kept(kept, low, high, whole)
     return Kept(goal, load, value, value, value, unit, whole)
-
-
-_Kept = Callable[[Sequence[float]], NDArray[np.bool_]]
-
-
-def _around(kept: _Kept, start: float, whole: bool) -> tuple[float | None, float]:  # noqa: FBT001
-    """A load that keeps the limit and one that does not, by doubling and halving; none if none."""
-    least = 1.0 if whole else start * 0.5**_DOUBLINGS
-    low, high = max(start, least), math.inf
-    if kept([low])[0]:
-        for _ in range(_DOUBLINGS):
-            if not kept([2 * low])[0]:
-                return low, 2 * low
-            low *= 2
-        return low, high
-    while low > least:
-        low, high = max(low / 2, least), low
-        low = float(math.floor(low)) if whole else low
-        if kept([low])[0]:
-            return low, high
-    return None, high
-
-
-def _narrowed(kept: _Kept, low: float, high: float, whole: bool) -> float:  # noqa: FBT001
-    """The last load that keeps the limit between two, in cells that become smaller."""
-    while high - low > (1 if whole else _CLOSE * high):
-        cells = np.linspace(low, high, _CELLS + 1)[1:-1]
-        cells = np.unique(np.round(cells)) if whole else cells
-        inside = np.concatenate([[low], cells[(cells > low) & (cells < high)], [high]])
-        last = int(np.argmin(np.append(kept(inside[1:-1].tolist()), [False])))
-        low, high = float(inside[last]), float(inside[last + 1])
-    return low

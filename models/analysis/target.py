@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.analysis.edges import last_kept
 from headway.models.analysis.points import checked_outputs, method_of, outputs_at
 from headway.models.language.digits import in_unit
 from headway.models.language.units import Unit
@@ -167,17 +169,21 @@ def _whole(
     """Find the count nearest to the present one that just meets a target, unlike its neighbour."""
     sign = 1 if _better(model, output) is Better.LESS else -1
 
-    @cache
-    def meets(count: int) -> bool:
-        return bool(sign * misses([count])[0] <= 0)
+    def meets(counts: Sequence[float]) -> NDArray[np.bool_]:
+        met: NDArray[np.bool_] = sign * misses(counts) <= 0
+        return met
 
     now = _count_now(model, parameter)
     outwards = sorted(
         pairwise(counts_tried(model, parameter)),
         key=lambda pair: abs(math.log(pair[0] * pair[1] / now**2)),
     )
-    change = next((pair for pair in outwards if meets(pair[0]) != meets(pair[1])), None)
-    return None if change is None else float(_met_end(meets, *change))
+    change = next((pair for pair in outwards if meets(pair).sum() == 1), None)
+    if change is None:
+        return None
+    low_meets = bool(meets(change)[0])
+    last = last_kept(lambda counts: meets(counts) == low_meets, *change, whole=True)
+    return last if low_meets else last + 1
 
 
 def _better(model: Model, output: str) -> Better:
@@ -190,15 +196,6 @@ def _better(model: Model, output: str) -> Better:
         )
         raise InvalidParameter(msg)
     return better
-
-
-def _met_end(meets: Callable[[int], bool], low: int, high: int) -> int:
-    """Bisect between two counts, of which one meets a target; return the last one that does."""
-    low_meets = meets(low)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if meets(middle) == low_meets else (low, middle)
-    return low if low_meets else high
 
 
 def _count_now(model: Model, parameter: str) -> float:

@@ -1,7 +1,7 @@
 """Models out as TOML, in the form in which they are read."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,42 +68,76 @@ def beside(folder: Path, text: str) -> str:
 
 def document(model: Model) -> dict[str, Any]:
     """The tables of a model file, empty ones left out."""
-    graph = model.graph
-    linked = link_parameters(graph.links)
-    parameters = {n: _parameter(p) for n, p in model.parameters.items() if n not in linked}
-    for name, binding in graph.bindings.items():
-        parameters[name] = {"formula": binding.text, **_meaning(model, name)}
-    tables: dict[str, Any] = {
+    tables = {key: value for part in _PARTS for key, value in part(model).items()}
+    return {key: value for key, value in tables.items() if value}
+
+
+def _words(model: Model) -> dict[str, Any]:
+    return {
         "name": model.name,
-        "reference": graph.class_ways.references.get(EVERY, ""),
+        "reference": model.graph.class_ways.references.get(EVERY, ""),
         "doc": model.doc,
         "source": model.source,
         "assumptions": model.assumptions,
-        "parameters": parameters,
-        "links": {name: _link(model, name, link) for name, link in graph.links.items()},
-        **{
-            table: {name: _algorithm(table, part) for name, part in parts.items()}
-            for table, parts in graph.algorithms.items()
-        },
-        "stations": {
-            name: {"kind": station.kind.__name__, **_fields(station)}
-            for name, station in graph.stations.items()
-        },
+    }
+
+
+def _parameters(model: Model) -> dict[str, Any]:
+    linked = link_parameters(model.graph.links)
+    own = {n: _parameter(p) for n, p in model.parameters.items() if n not in linked}
+    bound = _formulas(model, model.graph.bindings)
+    return {"parameters": own | bound}
+
+
+def _components(model: Model) -> dict[str, Any]:
+    """Links, algorithms and stations."""
+    graph = model.graph
+    links = {name: _link(model, name, link) for name, link in graph.links.items()}
+    algorithms = {
+        table: {name: _algorithm(table, part) for name, part in parts.items()}
+        for table, parts in graph.algorithms.items()
+    }
+    stations = {
+        name: {"kind": station.kind.__name__, **_fields(station)}
+        for name, station in graph.stations.items()
+    }
+    return {"links": links, **algorithms, "stations": stations}
+
+
+def _ways(model: Model) -> dict[str, Any]:
+    """Where jobs go, how many a region holds, and how they arrive."""
+    graph = model.graph
+    return {
         "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
         "regions": {name: _region(region) for name, region in graph.regions.items()},
         "autoscaler": _autoscaler(graph),
         "arrivals": {name: _arrival(graph, name) for name in graph.arrivals},
-        **(layer_tables(graph.layers) if graph.layers else {}),
-        "outputs": {
-            name: {"formula": output.text, **_meaning(model, name)}
-            for name, output in graph.outputs.items()
-        },
+    }
+
+
+def _layers(model: Model) -> dict[str, Any]:
+    return layer_tables(model.graph.layers) if model.graph.layers else {}
+
+
+def _outputs(model: Model) -> dict[str, Any]:
+    return {"outputs": _formulas(model, model.graph.outputs)}
+
+
+def _classes(model: Model) -> dict[str, Any]:
+    graph = model.graph
+    return {
         "classes": {
             name: {key: written(read) for key, read in numbers.items()}
             | _places(graph.class_ways, name)
             | _clients(graph, name)
             for name, numbers in graph.classes.items()
-        },
+        }
+    }
+
+
+def _certainty(model: Model) -> dict[str, Any]:
+    """What is known of the values: correlations, presets, data, and other models as likely."""
+    return {
         "correlations": correlation_table(model.correlations),
         "tails": tail_table(model.tails),
         "presets": {name: _preset(model, name) for name in model.presets},
@@ -117,7 +151,16 @@ def document(model: Model) -> dict[str, Any]:
             {"weight": one.weight, "model": document(one.model)} for one in model.alternatives
         ],
     }
-    return {key: value for key, value in tables.items() if value}
+
+
+_PARTS = (_words, _parameters, _components, _ways, _layers, _outputs, _classes, _certainty)
+"""What a file has, in its order."""
+
+
+def _formulas(model: Model, formulas: Mapping[str, Formula]) -> dict[str, Any]:
+    return {
+        name: {"formula": read.text, **_meaning(model, name)} for name, read in formulas.items()
+    }
 
 
 def _quantity(parameter: Parameter, value: float) -> str | float:

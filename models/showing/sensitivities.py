@@ -250,7 +250,7 @@ def _warnings(sensitivity: Sensitivity) -> list[str]:
     counted = dict.fromkeys(name for _, name, effect in steps if _matters(effect))
     warnings = []
     if counted:
-        warnings.append(f"integers, changed by one: {', '.join(counted)}")
+        warnings.append(f"whole numbers, changed by one: {', '.join(counted)}")
     for change, words in (
         (Change.CORNER, "mean of both sides of a corner"),
         (Change.NONE, "undefined, as the output jumps there"),

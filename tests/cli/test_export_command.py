@@ -88,6 +88,17 @@ def test_names_in_quotes_are_escaped():
     assert info.labels["x"] == HEADER
 
 
+def test_the_dashboard_has_what_the_published_schema_requires(dashboard):
+    """Required there: grafana-foundation-sdk, jsonschema/dashboard and xychart."""
+    assert {"schemaVersion", "templating", "annotations"} <= dashboard.keys()
+    charts = [panel["options"] for panel in dashboard["panels"] if panel["type"] == "xychart"]
+    assert len(charts) == 2
+    for options in charts:
+        assert options.keys() == {"mapping", "legend", "tooltip", "series"}
+        assert options["legend"].keys() == {"displayMode", "placement", "showLegend", "calcs"}
+        assert options["tooltip"].keys() == {"mode", "sort"}
+
+
 def test_the_dashboard_asks_for_what_is_exported(dashboard):
     known = known_names()
     panels = dashboard["panels"]

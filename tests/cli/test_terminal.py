@@ -2,10 +2,12 @@
 
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -69,6 +71,7 @@ def test_short_work_shows_progress_on_a_terminal_only(monkeypatch):
 def test_long_work_writes_a_line_in_ten_seconds_where_there_is_no_terminal(monkeypatch):
     times = iter([0.0, 4.0, 10.5, 12.0, 21.0, 30.9])
     stream = io.StringIO()
+    monkeypatch.setattr(output, "EVERY", 10.0)
     monkeypatch.setattr(output, "monotonic", lambda: next(times))
     monkeypatch.setattr(sys, "stderr", stream)
     with output.progress("fitting", 5) as advance:
@@ -76,6 +79,21 @@ def test_long_work_writes_a_line_in_ten_seconds_where_there_is_no_terminal(monke
             advance(doing)
 
     assert stream.getvalue() == "the second: 40% after 10 s\nfitting: 80% after 21 s\n"
+
+
+def test_work_without_steps_writes_a_line_too(monkeypatch):
+    class Told(io.StringIO):
+        def write(self, text):
+            heard.set()
+            return super().write(text)
+
+    heard, stream = threading.Event(), Told()
+    monkeypatch.setattr(output, "EVERY", 0.01)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with output.working("sizing"):
+        assert heard.wait(HANGS)
+
+    assert re.match(r"sizing: \d+ s so far\n", stream.getvalue())
 
 
 @pytest.mark.parametrize("arguments", DRAWN, ids=" ".join)

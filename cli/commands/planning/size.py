@@ -17,7 +17,7 @@ from headway.cli.options import (
     preset_option,
     set_option,
 )
-from headway.cli.output import present
+from headway.cli.output import present, working
 from headway.cli.pictures import Drawing, plot_option
 from headway.errors import InvalidParameter
 
@@ -88,16 +88,17 @@ def command(
     offered = _choices(chosen, choices)
     if every and not over:
         raise InvalidParameter("--every needs --over")
-    if over:
-        from headway.models.over.sizing import size_over
+    if over and confidence is not None:
+        raise InvalidParameter("--confidence needs one point in time; leave out --over")
+    with working("sizing"):
+        if over:
+            from headway.models.over.sizing import size_over
 
-        if confidence is not None:
-            raise InvalidParameter("--confidence needs one point in time; leave out --over")
-        answer = size_over(chosen, over, targets, offered, cost, every)
-    else:
-        from headway.models.sizing.sizing import size_model
+            answer = size_over(chosen, over, targets, offered, cost, every)
+        else:
+            from headway.models.sizing.sizing import size_model
 
-        answer = size_model(chosen, targets, offered, cost, confidence)
+            answer = size_model(chosen, targets, offered, cost, confidence)
     present(answer, output_format, plot)
 
 

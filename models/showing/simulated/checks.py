@@ -111,7 +111,7 @@ def _verdict(check: Check) -> list[str]:
     largest = check.largest
     most = f"{largest.name}, {_percent(largest.difference or 0.0)}" if largest else "none"
     if not check.outside:
-        first = f"all {count} analytic answers lie in their intervals ({sure} together)"
+        first = f"all {count} analytic answers lie within their intervals (jointly {sure})"
         return [f"{first}; largest difference: {most}"]
     names = ", ".join(check.outside)
     notes = [f"outside: {names} ({len(check.outside)} of {count}; intervals {sure} together)"]

@@ -231,5 +231,5 @@ def _front_table(size: Size, scale: Scale) -> Table:
 def _extent(size: Size) -> str:
     """Say of which configurations the front is."""
     if size.scope is Scope.ALL:
-        return f"of all {size.grid.size} configurations"
+        return f"out of {size.grid.size} configurations"
     return f"of {size.looked_at} of {size.grid.size} configurations, {_SCOPES[size.scope]}"

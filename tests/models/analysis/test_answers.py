@@ -181,7 +181,7 @@ def test_whole_steps_in_every_form():
     derivatives = sensitivity(pool)
     fewer, more = (float(pool.at(servers=m).solve().response_time) for m in (3, 5))
 
-    assert "integers, changed by one: servers" in str(derivatives)
+    assert "whole numbers, changed by one: servers" in str(derivatives)
     entry = json.loads(derivatives.to_json())["outputs"]["response_time"]["servers"]
     assert entry["change"] == "whole step"
     assert (entry["fewer"], entry["more"]) == (None, pytest.approx(more))  # 3 are saturated

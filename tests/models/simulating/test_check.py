@@ -36,7 +36,7 @@ def test_an_exact_network_is_inside_row_by_row():
     assert check["response_time_p95"].analytic == model.solve()["response_time_p95"]
     assert check["cpu.response_time"].analytic == pytest.approx(2.0, rel=1e-12)
     assert check["cpu.queue_length"].confidence == together(TOGETHER, len(check.rows_checked))
-    assert "all 9 analytic answers lie in their intervals" in str(check)
+    assert "all 9 analytic answers lie within their intervals" in str(check)
 
 
 def test_a_wrong_law_is_found_out():
@@ -134,7 +134,7 @@ def test_the_command_shows_both_answers():
     assert result.code == 0, result.err
     for word in ("analytic", "simulated", "difference", "response_time_p95", "disks.utilisation"):
         assert word in result.out
-    assert "analytic answers lie in their intervals (99% together)" in result.out
+    assert "analytic answers lie within their intervals (jointly 99%)" in result.out
 
 
 def test_the_exit_code_says_nothing_of_the_difference():
