@@ -214,7 +214,7 @@ _y_option = click.option(
     shell_complete=_complete_column,
 )
 _UNIT, _STATED = twins(
-    "--unit, --role, --clients", "Describe the files; also --where, --rate, --arrivals."
+    "--unit, --role, --clients", "About the files; also --where, --rate, --arrivals."
 )
 _unit_option = click.option(
     "--unit",
@@ -239,9 +239,7 @@ _decimal_option = click.option(
     default="",
     help="Decimal mark in CSV: . or , (default: detected).",
 )
-_SKIP, _WINDOW = twins(
-    "--skip, --window T", "Count part of each run only: from 10s on, or 10s:50s."
-)
+_SKIP, _WINDOW = twins("--skip, --window T", "Count part of each run: from 10s on, or 10s:50s.")
 _skip_option = click.option(
     "--skip", cls=_SKIP, metavar="TIME", help="Leave out what each log has before this time."
 )
@@ -412,9 +410,7 @@ def load_limits(
     )
 
 
-_CLOSED, _THINK = twins(
-    "--closed N, --think TIME", "Closed loop: N clients, which think between requests."
-)
+_CLOSED, _THINK = twins("--closed N, --think TIME", "Closed loop: N clients that think in between.")
 
 
 def closed_options(function: Function) -> Function:
