@@ -5,6 +5,7 @@ serves `benchmarks.against`: it reads the name of a task from each line of its i
 with the least processor time of a call [s], or with what failed.
 """
 
+import random
 import resource
 import subprocess
 import sys
@@ -229,6 +230,41 @@ def _command(*arguments: str) -> Call:
     script = "import sys; from headway.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", script, *arguments]
     return lambda: subprocess.run(command, check=True, capture_output=True)
+
+
+def layered_text(seed: int, tasks: int, clients: int, layers: int) -> str:
+    """A model file of services in layers, drawn: each is called from one or two above it."""
+    draw = random.Random(seed)
+    level = [n if n < layers else draw.randrange(layers) for n in range(tasks)]
+    calls: list[list[str]] = [[] for _ in range(tasks + 1)]  # the last are of the clients
+    for n in range(tasks):
+        above = [k for k in range(tasks) if level[k] == level[n] - 1] or [tasks]
+        for k in draw.sample(above, min(len(above), draw.choice([1, 1, 2]))):
+            calls[k].append(f"e{n} = {draw.uniform(0.3, 2.5):.2f}")
+    lines = ['name = "drawn"', "[parameters.think]", 'value = "1 s"']
+    for n in range(tasks):
+        lines += [f"[processors.cpu{n}]", f'discipline = "{draw.choice(["ps", "ps", "fcfs"])}"']
+    lines += ["[tasks.users]", f"population = {clients}", 'think_time = "think"']
+    lines += ["[tasks.users.entries.use]", "demand = 1", f"calls = {{ {', '.join(calls[-1])} }}"]
+    for n in range(tasks):
+        lines += [f"[tasks.t{n}]", f'processor = "cpu{draw.randrange(tasks)}"']
+        lines += [f"threads = {draw.choice([1, 1, 1, 2, 3, 4])}", f"[tasks.t{n}.entries.e{n}]"]
+        lines += [f"demand = {draw.uniform(0.1, 1.5):.2f}"]
+        lines += [f"calls = {{ {', '.join(calls[n])} }}"] if calls[n] else []
+    return "\n".join(lines)
+
+
+def _layers(tasks: int, clients: int, layers: int, points: int = 1) -> Call:
+    from headway.models import parse_model
+
+    model = parse_model(layered_text(1, tasks, clients, layers))
+    times = np.linspace(0.5, 5.0, points) if points > 1 else 1.0
+    return lambda: model.solve(method="layers", think=times)
+
+
+task("layers, 10 tasks, 20 clients")(lambda: _layers(10, 20, 4))
+task("layers, 50 tasks, 2,000 clients")(lambda: _layers(50, 2000, 4))
+task("layers, 5 tasks, 10 clients, 10^4 points")(lambda: _layers(5, 10, 3, 10**4))
 
 
 def row_of_stations() -> "Model":

@@ -8,7 +8,7 @@
 #define MARGIN 24
 #define HALVINGS 20
 #define TINY 1e-300
-#define ENDLESS 1e17
+#define ENDLESS 1e20
 #define ROOM 6 /* arrays of work */
 
 /* Classes of one station at one point; odds of one class after the other, `step` apart. */
@@ -319,16 +319,15 @@ const char *finite_stations(const Argument *given)
 static double cycles(int64_t members, ptrdiff_t kinds, ptrdiff_t step, const double *share,
                      const double *mean, const double *scv, double away)
 {
-    double term = 1, total = 1;
+    double term = 1, total = 0;
     for (int64_t n = 1; n < members; n++) {
-        double laplace = 0, ratio;
-        for (ptrdiff_t j = 0; j < kinds; j++) {
-            double c = scv[j * step];
-            double base = 1 + (double)n * (mean[j * step] / away) * c;
-            laplace += share[j * step] * (c == 1 ? 1 / base : pow(base, -1 / c));
+        double laplace = 0, rest = 0;
+        for (ptrdiff_t j = 0; j < kinds * step; j += step) {
+            double more = (double)n * (mean[j] / away) * scv[j], rate = log1p(more) / scv[j];
+            laplace += share[j] * (scv[j] == 1 ? 1 / (1 + more) : exp(-rate));
+            rest += share[j] * (scv[j] == 1 ? more / (1 + more) : -expm1(-rate));
         }
-        ratio = 1 / (laplace > TINY ? laplace : TINY) - 1;
-        term *= (double)(members - n) / (double)n * (ratio > TINY ? ratio : TINY);
+        term *= (double)(members - n) / (double)n * (rest / (laplace > TINY ? laplace : TINY));
         total += term;
         if (term < NEGLIGIBLE * NEGLIGIBLE * total || total > ENDLESS)
             break;
@@ -352,14 +351,12 @@ const char *waits_of_one(const Argument *given)
         for (ptrdiff_t i = 0; i < points; i++) {
             ptrdiff_t at = begins[q] * points + i, own = begins[q + 1] - begins[q];
             const double *share = given[3].numbers.at + at, *mean = given[4].numbers.at + at;
-            double away = given[2].numbers.at[q * points + i], work = 0, busy, n;
+            double away = given[2].numbers.at[q * points + i], work = 0, found;
             for (ptrdiff_t j = 0; j < own; j++)
                 work += share[j * points] * mean[j * points];
-            n = (double)members[q];
-            busy = n * work / away
-                   * cycles(members[q], own, points, share, mean, given[5].numbers.at + at, away);
+            found = cycles(members[q], own, points, share, mean, given[5].numbers.at + at, away);
             given[6].numbers.at[q * points + i] =
-                n * work * (1 + 1 / (busy > TINY ? busy : TINY)) - away - work;
+                (double)(members[q] - 1) * work - away * (found / (1 + found));
         }
     }
     return NULL;

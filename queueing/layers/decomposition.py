@@ -30,7 +30,6 @@ STEPS = 800
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
-_LEAST = 1e-300  # calls that are none
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
 
@@ -281,25 +280,29 @@ def _in_series(parts: list[Moments], like: FloatArray) -> Moments:
 def _step(step: Step, met: Conditions) -> Moments:
     """A step: slices with calls between them, of whole or of geometric numbers.
 
-    With a geometric number of calls of mean Y there is a slice, and Y times a call and a slice.
+    Of Y calls and messages on average there are 1 + Y slices, of the mean w and the variance v.
+    With E1 and E2, the sums of means and of mean squares of all called, geometric numbers give
+
+        E T = (1 + Y) w + E1,   Var T = (1 + Y) (v + w (2 E1 + Y w)) + E2 + E1^2,
+
+    as Y times something of the mean m and the square s have the variance Y (s - m^2) + Y (1 + Y)
+    m^2. Whole numbers add variances alone.
     """
-    delay, called = met.delay, met.called
-    slice_ = step.demand / met.speed / step.slices
+    delay, slices = met.delay, step.slices
+    slice_ = step.demand / met.speed / slices
     if met.shares:
-        work = Moments(slice_ * delay, step.scv * (slice_ * delay) ** 2)
+        work = slice_ * delay
+        spread = step.scv * work**2
     else:
         waits = delay * np.not_equal(step.demand, 0)
-        work = Moments(slice_ + waits, step.scv * slice_**2 + waits**2)
-    thinks = np.asarray(step.think_time + np.zeros_like(delay))
-    total = Moments(thinks, thinks**2).then(work)
-    calls = step.slices - 1.0
-    ways = [(mean / np.maximum(calls, _LEAST), called[n]) for n, mean in step.calls.items()]
-    nothing = Moments(np.zeros_like(delay), np.zeros_like(delay))
-    each = mixture(ways).then(work) if ways else nothing.then(work)
+        work = slice_ + waits
+        spread = step.scv * slice_**2 + waits**2
+    called = [(mean, met.called[name]) for name, mean in step.calls.items()]
+    answers = sum(mean * one.mean for mean, one in called)
+    mean = step.think_time + slices * work + answers
+    variance = step.think_time**2 + slices * spread + sum(m * one.variance for m, one in called)
     if not step.fixed:
-        return total.then(each.times(calls))
-    for name, mean in step.calls.items():
-        one = called[name].then(work)
-        total = total.then(Moments(mean * one.mean, mean * one.variance))
-    sent: Amount = sum(step.sends.values())
-    return total.then(Moments(sent * work.mean, sent * work.variance))
+        squares = sum(m * one.mean**2 for m, one in called)
+        again = slices * work * (2 * answers + (slices - 1) * work)
+        variance = variance + again + squares + answers**2
+    return Moments(np.asarray(mean), np.asarray(variance))

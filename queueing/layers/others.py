@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.kinds import Amount
-from headway.queueing.layers.numerics.cuts import smallest_cut
+from headway.queueing.layers.numerics.cuts import leading, smallest_cut
 from headway.queueing.layers.sources import Sources, Work
 from headway.records import dataclass
 
@@ -79,6 +79,7 @@ class Others:
         clients = sum(task.threads for task in self.system.tasks.values() if task.clients)
         self.crowd = CROWD if endless else int(clients)
         self._known: dict[object, tuple[Class, ...]] = {}
+        self._ways: dict[Server, tuple[tuple[Hashable, Hashable], ...]] = {}
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
         """Classes of the others at a server, for one of a source that holds threads of tasks."""
@@ -130,13 +131,14 @@ class Others:
 
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
         """The populations and pools of a smallest cut before a server."""
+        if server not in self._ways:
+            edges = (edge for k in range(len(members)) for edge in self._edges(k, server))
+            self._ways[server] = leading(edges, "to")
         graph: dict[Hashable, dict[Hashable, float]] = {
-            ("in", task): {("out", task): most} for task, most in left.items()
+            "from": {("source", k): most for k, most in enumerate(members)}
         }
-        graph["from"] = {("source", k): most for k, most in enumerate(members)}
-        for k in range(len(members)):
-            for a, b in self._edges(k, server):
-                graph.setdefault(a, {})[b] = inf
+        for a, b in self._ways[server]:
+            graph.setdefault(a, {})[b] = left[b[1]] if b[0] == "out" and a[0] == "in" else inf
         labels = [
             self._label(b[1]) if a == "from" else ("pool", b[1])
             for a, b in smallest_cut(graph, "from", "to")
@@ -162,6 +164,7 @@ class Others:
                 yield asked, "to"
                 continue
             yield asked, ("in", task)
+            yield ("in", task), ("out", task)
             yield ("out", task), at
             for onward in self.system.entries[work.entry].forwards:
                 yield asked, ("ask", k, onward)

@@ -41,6 +41,24 @@ def smallest_cut(network: Network, start: Hashable, end: Hashable) -> set[tuple[
     return {(a, b) for b in far for a in left[b] if a not in far and b in network.get(a, ())}
 
 
+def leading(
+    edges: Iterable[tuple[Hashable, Hashable]], end: Hashable
+) -> tuple[tuple[Hashable, Hashable], ...]:
+    """The edges from which a way leads to a node, each once.
+
+    Examples
+    --------
+    >>> leading([("a", "b"), ("b", "to"), ("a", "c"), ("a", "b")], "to")
+    (('a', 'b'), ('b', 'to'))
+    """
+    before: dict[Hashable, list[Hashable]] = {}
+    each = tuple(dict.fromkeys(edges))
+    for a, b in each:
+        before.setdefault(b, []).append(a)
+    kept = _reaching(end, lambda b: before.get(b, ()))
+    return tuple((a, b) for a, b in each if b in kept)
+
+
 def _before(network: Network) -> Callable[[Hashable], Iterable[Hashable]]:
     """Nodes with an edge to one."""
     found: dict[Hashable, list[Hashable]] = {}

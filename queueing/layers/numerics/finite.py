@@ -28,7 +28,7 @@ _NEGLIGIBLE = 1e-18  # of the largest weight
 _MARGIN = 24  # more members, over which a guess at the last t is forgotten
 _HALVINGS = 20  # of a scale, which needs no digits
 _TINY = 1e-300
-_ENDLESS = 1e17  # cycles' worth of work: idle never, to all digits
+_ENDLESS = 1e20  # of which 1 more changes no digit
 
 
 ROWS = 6
@@ -240,7 +240,8 @@ def waits_of_one(
         1 / p_0 = 1 + N E S / Z sum_{n < N} C(N - 1, n) prod_{i <= n} (1 / b_i - 1),
 
     and W is what is left of a cycle, N E S / (1 - p_0) = Z + W + E S (Takacs, Introduction to the
-    Theory of Queues, 1962, chapter 5).
+    Theory of Queues, 1962, chapter 5). With the sum 1 + T that is W = (N - 1) E S - Z T / (1 + T),
+    which keeps its digits where Z is long.
 
     Parameters
     ----------
@@ -270,16 +271,17 @@ def waits_of_one(
         work = (share[at] * mean[at]).sum(axis=0)
         for point, z in enumerate(away[q].tolist()):
             kinds = share[at, point], mean[at, point] / z, scv[at, point]
-            busy = count * work[point] / z * _cycles(count, *kinds)
-            result[q, point] = count * work[point] * (1 + 1 / max(busy, _TINY)) - z - work[point]
+            found = _cycles(count, *kinds)
+            result[q, point] = (count - 1) * work[point] - z * (found / (1 + found))
 
 
 def _cycles(members: int, share: FloatArray, mean: FloatArray, scv: FloatArray) -> float:
-    """The sum over n, until its terms, which rise and then fall, are negligible, or endless."""
-    term = total = 1.0
+    """The sum over n from 1, until its terms, which rise and then fall, are negligible."""
+    term, total = 1.0, 0.0
     for n in range(1, members):
-        laplace = float((share * (1 + n * mean * scv) ** (-1 / scv)).sum())
-        term *= (members - n) / n * max(1 / max(laplace, _TINY) - 1, _TINY)
+        rate = np.log1p(n * mean * scv) / scv
+        laplace, rest = float(share @ np.exp(-rate)), float(share @ -np.expm1(-rate))
+        term *= (members - n) / n * (rest / max(laplace, _TINY))
         total += term
         if term < _NEGLIGIBLE * _NEGLIGIBLE * total or total > _ENDLESS:
             break
