@@ -234,7 +234,7 @@ def _command(*arguments: str) -> Call:
 
 def layered_text(seed: int, tasks: int, clients: int, layers: int) -> str:
     """A model file of services in layers, drawn: each is called from one or two above it."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - a model, not a key
     level = [n if n < layers else draw.randrange(layers) for n in range(tasks)]
     calls: list[list[str]] = [[] for _ in range(tasks + 1)]  # the last are of the clients
     for n in range(tasks):
