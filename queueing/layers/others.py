@@ -13,7 +13,7 @@ the same layer, let two in; one below the other lets one in, as the same client 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import field
 from math import inf, isinf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class Others:
         clients = sum(task.threads for task in self.system.tasks.values() if task.clients)
         self.crowd = CROWD if endless else int(clients)
         self._known: dict[object, tuple[Class, ...]] = {}
-        self._ways: dict[Server, tuple[tuple[Hashable, Hashable], ...]] = {}
+        self._ways: dict[Server, tuple[tuple[Any, Any], ...]] = {}
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
         """Classes of the others at a server, for one of a source that holds threads of tasks."""
