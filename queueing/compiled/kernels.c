@@ -78,7 +78,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(passing_rounds, "iirrrdnwj") \
     ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn") \
     ROW(play_program, "iiiiijjjjjjjjdn") \
-    ROW(explore_program, "iiiiirrijjjjjjwwjjn") \
+    ROW(explore_program, "iiiiirrijjjjjjwwjjjn") \
     ROW(balancing_sweeps, "iirrwn") \
     ROW(complex_geometric, "rw") \
     ROW(absorbing_steps, "iirrwwwdnj") \

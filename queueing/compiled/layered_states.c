@@ -37,7 +37,7 @@ typedef struct {
     const int64_t *owner, *clients;
     const double *rate, *chance;
     Search *search;
-    int64_t *words, *start, *table, *begin, *target;
+    int64_t *words, *start, *table, *begin, *target, *cause;
     double *flow, *ended;
     Cell *cell, *read; /* as it becomes, and as it was read */
     Line *line, *read_line;
@@ -594,6 +594,7 @@ static void move(Walk *w, int64_t state, int64_t j, double rate)
         if (w->reason != SOME)
             return;
         w->target[s->moves] = target;
+        w->cause[s->moves] = w->read[j].address * (w->entries + 1) + (w->ends ? w->end[0] + 1 : 0);
         w->flow[s->moves++] = rate * w->odds;
         for (int64_t n = 0; n < w->ends; n++)
             w->ended[state * w->entries + w->end[n]] += rate * w->odds;
@@ -665,7 +666,7 @@ static const char *wrong_search(const Walk *w, const Argument *given)
         ROWS(8, Search) != 1 || given[9].counts.size < 1 || given[12].counts.size < w->states + 1 ||
         given[13].counts.size < 1 || given[14].numbers.size != given[13].counts.size ||
         given[15].numbers.size < w->states * w->entries || given[16].counts.size % 2 ||
-        ROWS(17, Line) != 2 * w->places)
+        ROWS(17, Line) != 2 * w->places || given[18].counts.size != w->moves)
         return wrong;
     if (OUTSIDE(s->states, 0, w->states) || OUTSIDE(s->explored, 0, s->states + 1) ||
         OUTSIDE(s->words, 0, w->room + 1) || OUTSIDE(s->moves, 0, w->moves + 1) ||
@@ -703,7 +704,7 @@ const char *explore_program(const Argument *given)
         .target = given[13].counts.at, .moves = given[13].counts.size,
         .flow = given[14].numbers.at, .ended = given[15].numbers.at,
         .cell = (void *)given[16].counts.at, .cells = ROWS(16, Cell) / 2,
-        .line = (void *)given[17].counts.at,
+        .line = (void *)given[17].counts.at, .cause = given[18].counts.at,
         .reason = SOME,
     };
     const char *wrong = wrong_search(&w, given);
@@ -725,7 +726,7 @@ const char *explore_program(const Argument *given)
             s->listed;
     if (s->states == 0)
         open_chain(&w);
-    for (int64_t most = given[18].count; w.reason == SOME && most > 0; most--) {
+    for (int64_t most = given[19].count; w.reason == SOME && most > 0; most--) {
         if (s->explored == s->states) {
             w.reason = WHOLE;
             break;

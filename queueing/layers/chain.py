@@ -1,6 +1,8 @@
 """The whole Markov chain of a layered system: what every client and message does; exact."""
 
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,9 @@ MOST_MOVES = 20_000_000
 
 MOST_CELLS = 2**15
 """Requests and threads in one state, which words can count."""
+
+KEPT, MOST_KEPT = 64, 5_000
+"""Programs of which the states are kept, and how many states of each at most: some 60 MB in all."""
 
 SLICE = 5_000
 """States that are explored before Ctrl-C is heard, and before progress is said."""
@@ -101,8 +106,7 @@ def by_chain(
     states = states_of(system, program, most, progress, moves)
     if states is None:
         return None
-    source = np.repeat(np.arange(states.count), np.diff(states.begins))
-    shares = shares_of_time(source, states.targets, states.flows, states.count)
+    shares = shares_of_time(states.source, states.targets, states.flows, states.count)
     cycles = dict(zip(system.entries, (shares @ states.ended).tolist(), strict=True))
     return _means(system, cycles, _counted(system, program, states, shares))
 
@@ -239,6 +243,8 @@ class States:
         Of each move: the state it leads to, and its rate [1/s].
     ended
         The rate at which clients' cycles end, shape (states, entries) [1/s].
+    causes
+        Of each move, as `explore_program` says.
     """
 
     words: IntArray
@@ -247,11 +253,27 @@ class States:
     targets: IntArray
     flows: FloatArray
     ended: FloatArray
+    causes: IntArray
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.starts) - 1
+
+    @property
+    def source(self) -> IntArray:
+        """The state that each move leaves."""
+        return np.repeat(np.arange(self.count), np.diff(self.begins))
+
+    def at(self, before: FloatArray, after: FloatArray) -> "States":
+        """The same states where instructions take other times: their rates before, and after."""
+        entries = self.ended.shape[1]
+        address, entry = np.divmod(self.causes, entries + 1)
+        times = np.divide(after, before, where=before > 0, out=np.zeros_like(before))
+        flows = self.flows * times[address]
+        cells = self.source * (entries + 1) + entry
+        ended = np.bincount(cells, flows, self.count * (entries + 1)).reshape(self.count, -1)
+        return replace(self, flows=flows, ended=ended[:, 1:])
 
 
 def states_of(
@@ -271,16 +293,22 @@ def states_of(
         For clients that take no time.
     """
     score = score_of(system)
-    crowd = 2 * (sum(score.clients) + len(program.instructions))
     if sum(score.clients) > MOST_CELLS:
         return None
-    room = Room(most, score, crowd)
     given = program_arguments(score, program)
+    *shape, rates, chances, clients = given
+    key = tuple(each.tobytes() for each in (*shape, rates > 0, chances, clients))
+    if key in _KEPT:
+        states, before = _KEPT[key]
+        _KEPT.move_to_end(key)
+        many = states.count > most or len(states.flows) > moves
+        return None if many else states.at(before, rates)
+    room = Room(most, score, 2 * (sum(score.clients) + len(program.instructions)))
     while True:
         explore_program(*(*given, *room.arrays(), SLICE))
         ending = Ending(int(room.search["reason"][0]))
         if ending is Ending.WHOLE:
-            return room.found()
+            return _kept(key, room.found(), rates)
         if ending is Ending.STILL:
             msg = f"{system.name}: its clients take no time; give a step a demand"
             raise GraphError(msg)
@@ -289,6 +317,20 @@ def states_of(
             return None
         if ending is Ending.MANY or (ending is not Ending.SOME and not room.grown(ending)):
             return None
+
+
+_KEPT: OrderedDict[tuple[bytes, ...], tuple[States, FloatArray]] = OrderedDict()
+"""States of programs that differ in times alone, with the rates of which they were found: fits and
+sweeps ask for the same ones again."""
+
+
+def _kept(key: tuple[bytes, ...], states: States, rates: FloatArray) -> States:
+    """Keep states for whoever asks for the same at other rates, where they are few."""
+    if states.count <= MOST_KEPT and np.allclose(states.ended, states.at(rates, rates).ended):
+        _KEPT[key] = states, rates
+        if len(_KEPT) > KEPT:
+            _KEPT.popitem(last=False)
+    return states
 
 
 def program_arguments(score: LayeredScore, program: Program) -> tuple[Any, ...]:
@@ -325,6 +367,7 @@ class Room:
         self.begins = np.zeros(2**10, np.int64)
         self.targets = np.zeros(2**13, np.int64)
         self.flows = np.zeros(2**13)
+        self.causes = np.zeros(2**13, np.int64)
         self.ended = np.zeros((2**10 - 1, len(score.entries)))
         self.cells = rows(Cell, [Cell()] * 2 * crowd)
         self.lines: RowArray = rows(Line, [Line()] * 2 * len(score.places))
@@ -334,7 +377,7 @@ class Room:
         return (
             *(self.search.view(np.int64), self.words, self.starts, self.table, self.begins),
             *(self.targets, self.flows, self.ended.ravel()),
-            *(self.cells.view(np.int64), self.lines.view(np.int64)),
+            *(self.cells.view(np.int64), self.lines.view(np.int64), self.causes),
         )
 
     def promised(self) -> float:
@@ -353,6 +396,7 @@ class Room:
         if len(self.targets) < 2 * search["moves"] + 2**10:
             self.targets = np.pad(self.targets, (0, len(self.targets)))
             self.flows = np.pad(self.flows, (0, len(self.flows)))
+            self.causes = np.pad(self.causes, (0, len(self.causes)))
         if len(self.starts) < 2 * search["states"]:
             more = len(self.starts)
             self.starts, self.begins = (
@@ -375,6 +419,7 @@ class Room:
             self.targets[:moves],
             self.flows[:moves],
             self.ended[:count],
+            self.causes[:moves],
         )
 
 

@@ -152,7 +152,7 @@ class _Found:
         self, search: Search, arrays: Sequence[IntArray], reals: Sequence[FloatArray]
     ) -> None:
         self.search = search
-        self.words, self.starts, self.table, self.begins, self.targets = arrays
+        self.words, self.starts, self.table, self.begins, self.targets, self.causes = arrays
         self.flows, ended = reals
         self.ended = ended.reshape(len(self.starts) - 1, -1) if len(ended) else ended
         self.number = {tuple(self.state(n)): n for n in range(search.states)}
@@ -197,6 +197,8 @@ def _move(w: Walk, f: _Found, state: int, j: int, rate: float) -> None:
         if search.moves == len(f.targets):
             raise Stopped(Ending.FULL)
         f.targets[search.moves], f.flows[search.moves] = target, rate * w.odds
+        ended = w.ends[0] + 1 if w.ends else 0
+        f.causes[search.moves] = read[j].address * (len(w.entry) + 1) + ended
         search.moves += 1
         for entry in w.ends:
             f.ended[state, entry] += rate * w.odds
@@ -285,6 +287,7 @@ def explore_program(
     ended: FloatArray,
     cells: IntArray,
     lines: IntArray,
+    causes: IntArray,
     most: int,
 ) -> None:
     """Find states until all are known, or so many more are, or an array is full.
@@ -311,6 +314,9 @@ def explore_program(
         The rate at which clients' cycles end, by state and entry [1/s].
     cells, lines
         Room for two states as cells, and for two of every line.
+    causes
+        Of each move the instruction that ends, times the number of entries and 1, plus the number
+        of the entry of which a client's cycle ends, counted from 1, or 0.
     most
         States to explore.
     """
@@ -320,7 +326,7 @@ def explore_program(
     walk.cells = len(cells) // len(Cell.__slots__) // 2
     one = read_rows(Search, search)[0]
     one.listed = one.states
-    arrays = (words, starts, table, begins, targets)
+    arrays = (words, starts, table, begins, targets, causes)
     with np.errstate(all="ignore"):
         one.reason = _explored(walk, _Found(one, arrays, (flows, ended)), most)
     write_rows(Search, search, [one])
