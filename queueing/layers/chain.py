@@ -272,8 +272,8 @@ class States:
         times = np.divide(after, before, where=before > 0, out=np.zeros_like(before))
         flows = self.flows * times[address]
         cells = self.source * (entries + 1) + entry
-        ended = np.bincount(cells, flows, self.count * (entries + 1)).reshape(self.count, -1)
-        return replace(self, flows=flows, ended=ended[:, 1:])
+        ended = np.bincount(cells, flows, self.count * (entries + 1)).astype(float)
+        return replace(self, flows=flows, ended=ended.reshape(self.count, -1)[:, 1:])
 
 
 def states_of(
