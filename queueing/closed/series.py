@@ -71,30 +71,47 @@ def at_jobs(series: FloatArray, index: FloatArray) -> FloatArray:
 def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
     """Convolve with ratio**n: y(n) = x(n) + ratio y(n-1), in place.
 
-    For few points by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
-
     Examples
     --------
     >>> geometric(np.array([[1.0], [0.0], [0.0]]), np.array([0.5])).ravel().tolist()
     [1.0, 0.5, 0.25]
     """
-    if np.iscomplexobj(series) and series.flags.c_contiguous:
-        turns = np.array(np.broadcast_to(ratio, series.shape[1:]), np.complex128)
-        _complex_geometric(turns.view(float), series.reshape(-1).view(float))
+    if not series.size:
         return series
-    if len(series) > _BLOCK**2 and series.shape[1] == 1 and ratio[0] ** _BLOCK > _SMALL:
-        series[:, 0] = _by_blocks(series[:, 0], float(ratio[0]))
-        return series
-    if series.shape[1] > FEW_POINTS:
-        for n in range(1, len(series)):
-            series[n] += ratio * series[n - 1]
-        return series
-    step, power = 1, ratio
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever asks refuses what is not finite
-        while step < len(series) and power.any():
-            series[step:] += power * series[:-step]
-            step, power = 2 * step, power * power
+    whole = np.ascontiguousarray(series)
+    kernel = _complex_geometric if np.iscomplexobj(series) else _real_geometric
+    turns = np.array(np.broadcast_to(ratio, series.shape[1:]), whole.dtype)
+    kernel(turns.view(float), whole.reshape(-1).view(float))
+    if whole is not series:
+        series[:] = whole
     return series
+
+
+@compiled
+def _real_geometric(ratio: FloatArray, series: FloatArray) -> None:
+    """The same of real numbers.
+
+    Parameters
+    ----------
+    ratio
+        Of each column, shape (columns,).
+    series
+        x, which y is written over, row after row; what has lost its digits becomes 0. Here few
+        columns go by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
+    """
+    rows = series.reshape(-1, len(ratio))
+    if len(rows) > _BLOCK**2 and len(ratio) == 1 and ratio[0] ** _BLOCK > _SMALL:
+        series[:] = _by_blocks(series, float(ratio[0]))
+    elif len(ratio) > FEW_POINTS:
+        for before, row in pairwise(rows):
+            row += ratio * before
+    else:
+        step, power = 1, ratio
+        with np.errstate(over="ignore", invalid="ignore"):  # who asks refuses what is not finite
+            while step < len(rows) and power.any():
+                rows[step:] += power * rows[:-step]
+                step, power = 2 * step, power * power
+    rows[1:][np.abs(rows[1:]) < np.finfo(float).tiny] = 0.0
 
 
 def _by_blocks(series: FloatArray, ratio: float) -> FloatArray:

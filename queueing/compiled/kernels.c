@@ -81,6 +81,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(explore_program, "iiiiirrijjjjjjwwjjjn") \
     ROW(balancing_sweeps, "iirrwn") \
     ROW(complex_geometric, "rw") \
+    ROW(real_geometric, "rw") \
     ROW(absorbing_steps, "iirrwwwdnj") \
     ROW(pade_step, "rrdrnrrnnwwww") \
     ROW(finite_stations, "iiirwwwww") \

@@ -27,6 +27,7 @@ Kernel play_program;
 Kernel explore_program;
 Kernel balancing_sweeps;
 Kernel complex_geometric;
+Kernel real_geometric;
 Kernel absorbing_steps;
 Kernel pade_step;
 Kernel finite_stations;

@@ -1,4 +1,7 @@
-/* Convolution with a geometric series of complex ratios: headway.queueing.closed.series. */
+/* Convolution with a geometric series, of real or complex ratios: headway.queueing.closed.series. */
+#include <float.h>
+#include <math.h>
+
 #include "kernels.h"
 
 #define COLUMNS 32 /* side by side, for speed */
@@ -28,5 +31,27 @@ const char *complex_geometric(const Argument *given)
                 row[2 * i + 1] = turned[i];
             }
     }
+    return NULL;
+}
+
+/* What has lost its digits is 0, as processors take a hundred times as long for it. */
+static inline double normal(double number)
+{
+    return fabs(number) < DBL_MIN ? 0 : number;
+}
+
+/* The same of real numbers. */
+const char *real_geometric(const Argument *given)
+{
+    const double *ratio = given[0].numbers.at;
+    double *series = given[1].numbers.at;
+    ptrdiff_t width = given[0].numbers.size, size = given[1].numbers.size;
+    if (width < 1 || size < width || size % width)
+        return "real_geometric: a ratio for each column of the series";
+    for (ptrdiff_t at = width; width == 1 && at < size; at++)
+        series[at] = normal(series[at] + *ratio * series[at - 1]);
+    for (double *row = series + width; width > 1 && row < series + size; row += width)
+        for (ptrdiff_t i = 0; i < width; i++)
+            row[i] = normal(row[i] + ratio[i] * row[i - width]);
     return NULL;
 }

@@ -326,9 +326,10 @@ class QueueWeights:
         last = self.station.servers - 1
         ratio = np.full(series.shape[1:], self.busy)
         tail = geometric(self.head[last] * series[: max(len(series) - last, 0)], ratio)
+        if not last:
+            return tail
         result = np.zeros(series.shape)
-        if last:
-            result[:, 0] = _convolved(self.head[:last], series[:, 0])
+        result[:, 0] = _convolved(self.head[:last], series[:, 0])
         result[last:] += tail
         return np.asarray(result)
 

@@ -31,6 +31,7 @@ _TURN = np.exp(1j * pi * np.arange(_FINENESS) / _FINENESS)
 _FEWEST, _MOST = 40, 2560  # least and largest number of terms, over l
 _FADED = 1e-14  # share of its first term below which the terms of a series have faded
 _LONGEST = 131072  # terms of a series among which it must fade: for speed
+_BLOCK = 256  # of its terms that are added up at a time, by powers of one exponential: for speed
 _WORTH = 12  # sums that a series may cost, for speed: three percentiles take about four each
 _SPREADS = 6.0  # least deviations beyond the mean that such a series is for: up to p99.7
 _AGREED = 1e-12  # difference of two results at which n is enough
@@ -172,14 +173,18 @@ def _table(piece: Piece, until: float, rough: float) -> Within | None:
         turns = len(nodes) // _FINENESS
         more = _nodes(start, step, turns, turns + turns // 2)
         values, nodes = np.append(values, piece.transform(more)), np.append(nodes, more)
-    terms = np.array([values / nodes, values])
+    rows = -(-len(nodes) // _BLOCK)
+    terms = np.zeros((2, rows * _BLOCK), np.complex128)
+    terms[:, : len(nodes)] = values / nodes, values
     terms[:, 0] /= 2
+    blocks = terms.reshape(2, rows, _BLOCK)
 
     def within(time: float) -> tuple[float, float]:
         if time > until:
             return _within(replace(piece, within=None), time)
-        turned = np.exp(1j * step * time * np.arange(terms.shape[1]))
-        chance, density = step / pi * exp(start * time) * (terms * turned).real.sum(axis=1)
+        turn = 1j * step * time
+        near, far = np.exp(turn * np.arange(_BLOCK)), np.exp(turn * _BLOCK * np.arange(rows))
+        chance, density = step / pi * exp(start * time) * (blocks @ near @ far).real
         return float(chance), float(density)
 
     return within

@@ -188,6 +188,14 @@ def _complex_geometric(seed: int) -> Arguments:
     return draw.uniform(-0.7, 0.7, 2 * columns), draw.uniform(-1, 1, 2 * columns * rows)
 
 
+def _real_geometric(seed: int) -> Arguments:
+    """Of few columns, of many, and of one that is very long."""
+    draw = random(seed)
+    rows, columns = int(draw.integers(1, 90)), int(draw.integers(1, 30)) if seed % 3 else 1
+    rows += 20_000 * (seed == 3)
+    return draw.uniform(0, 0.9, columns), draw.uniform(0, 1, columns * rows)
+
+
 def _absorbing_steps(seed: int) -> Arguments:
     draw = random(seed)
     count = int(draw.integers(1, 40))
@@ -253,6 +261,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "explore_program": ("headway.queueing.layers.states.search", _explore_program),
     "balancing_sweeps": ("headway.queueing.markov.sweeps", _balancing_sweeps),
     "complex_geometric": ("headway.queueing.closed.series", _complex_geometric),
+    "real_geometric": ("headway.queueing.closed.series", _real_geometric),
     "absorbing_steps": ("headway.queueing.times.uniformisation", _absorbing_steps),
     "pade_step": ("headway.queueing.transient.systems", _pade_step),
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
