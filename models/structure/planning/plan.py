@@ -34,13 +34,25 @@ def _calculated(steps: Iterable[AnyStep], values: Amounts) -> Amounts:
     return values
 
 
-def _in_order(graph: str, needs: Mapping[str, frozenset[str]]) -> Iterable[str]:
+def in_order(graph: str, needs: Mapping[str, frozenset[str]]) -> Iterable[str]:
     """Names, each after those that it needs: depth first, which follows few of them twice.
+
+    Parameters
+    ----------
+    graph
+        Named by a refusal.
+    needs
+        What each name needs, which may be names that need nothing.
 
     Raises
     ------
     GraphError
         If names need each other in a circle.
+
+    Examples
+    --------
+    >>> list(in_order("one", {"area": frozenset({"side"}), "side": frozenset()}))
+    ['side', 'area']
     """
     done: dict[str, None] = {}
     for first in needs:
@@ -78,7 +90,7 @@ class Plan:
     def __init__(self, graph: Structure) -> None:
         self._steps: dict[str, AnyStep] = {step.key: step for step in all_steps(graph)}
         needs = {name: step.needs for name, step in self._steps.items()}
-        self._order = tuple(_in_order(graph.name, needs))
+        self._order = tuple(in_order(graph.name, needs))
         self._constant = self._constants()
         self._runs: dict[_Asked, _Run] = {}
         self._later: dict[_Asked, dict[str, Callable[[Values], Any]]] = {}
