@@ -8,7 +8,7 @@ Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5, 3.6 and 5.7.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from math import comb, floor
 from typing import Any, TypeAlias
 
@@ -98,7 +98,7 @@ class TimeLaw:
         """E[exp(-s T)]."""
         return np.asarray(sum(np.exp(-s * p.shift) * p.transform(s) for p in self.pieces))
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """Variance of T [s^2], to some 1e-8 of the second moment.
 
