@@ -240,8 +240,9 @@ def _arrival_weights(traffic: Traffic, spread: FloatArray) -> FloatArray:
     scale = own[..., :, None] * growth[..., None, :]
     at_once = 1 - load[..., :, None] ** 2
     factors = np.broadcast_to(at_once, scale.shape).copy()
-    later = scale > (at_once / _STEEPEST) ** 2  # only there w* can be larger
-    factors[later] = np.maximum(factors[later], remembered(scale[later]))
+    later = np.flatnonzero(scale > (at_once / _STEEPEST) ** 2)  # only there w* can be larger
+    flat = factors.reshape(-1)
+    flat[later] = np.maximum(flat[later], remembered(scale.reshape(-1)[later]))
     return factors
 
 
