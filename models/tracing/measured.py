@@ -90,7 +90,7 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
             len(rows),
             doing(stages),
             max(float(work.mean()), 0.0),
-            _error(work, requests.trace[told], requests.load[told], threads.doubt.get(service)),
+            _error(work, requests.trace[told], requests.load[told], threads, service),
             float(network[rows].mean()),
             standard_error(network[rows], requests.trace[rows]),
             messages.get(number, {}),
@@ -135,11 +135,15 @@ def _longer(by_load: Mapping[int, float], loads: IntArray) -> FloatArray:
     return np.asarray(longer[loads])
 
 
-def _error(work: FloatArray, trace: IntArray, load: IntArray, doubt: float | None) -> float:
-    """Standard error of the mean work, in which the law of waiting has told loads apart or not."""
-    if doubt is None:
-        return error_over_loads(work, trace, load)
-    return sqrt(standard_error(work, trace) ** 2 + doubt**2)
+def _error(
+    work: FloatArray, trace: IntArray, load: IntArray, threads: Threads, service: str
+) -> float:
+    """Standard error of the mean work, with what is not known of the waiting."""
+    if service in threads.longer:  # the law of waiting has told loads apart
+        own = standard_error(work, trace)
+    else:
+        own = error_over_loads(work, trace, load)
+    return sqrt(own**2 + threads.doubt.get(service, 0.0) ** 2)
 
 
 def _messages(requests: Keyed) -> dict[int, dict[Key, float]]:

@@ -10,13 +10,16 @@ did its first visible thing (a call, or its answer) before s_i(m). With enough o
 left of the first gap, f_i - s_i(m), is work, and does not depend on whether the request waited;
 with too many, those that met m or more look as if they worked longer. So m is the smallest number
 that the spans do not contradict, and it is seen only where those who would wait took longer
-before their first visible thing than others did. docs/explanation/traces.md derives it.
+before their first visible thing than others did. In a load that is too high for the pool all wait,
+or nearly: then those who would wait longest are held against the others. A thread more would shift
+the wait of all by as much, so the fewest count. docs/explanation/traces.md derives it.
 """
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
 from heapq import heappushpop
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +34,7 @@ _CONTRADICTED = 0.02  # share of would-be waiters ahead of (1): locks are not qu
 _CLEAR = 4.0  # standard errors by which waiters take longer
 _SAME = 3.0  # standard errors within which their work is that of others
 _FEW = 8  # waiters that tell
+_RARE = 0.05  # share of requests that find a thread free, below which a load is too high
 _FURTHER = 4  # numbers of threads that are tried beyond the last that was possible
 
 
@@ -102,17 +106,18 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
     """
     met = [_later_answers(each) for each in loads]
     most = max((int(m.max()) for m, _ in met if len(m)), default=0) + 1
-    if most > MOST_THREADS:
+    low = _fewest(met)
+    if low > MOST_THREADS:
         return Pool(inf, MOST_THREADS, inf)
-    low = _fewest(met, most)
-    best, allowed = inf, []
+    allowed: list[tuple[float, int]] = []
     for m in range(low, most):
         apart = _apart(loads, met, m)
         if apart is None:
             break
-        raw, left = apart
-        if raw > _CLEAR and abs(left) < _SAME:
-            allowed.append((abs(left), m))
+        if apart.raw > _CLEAR and abs(apart.left) < _SAME:
+            allowed.append((abs(apart.left), m))
+            if apart.always:
+                break
         elif m > (allowed[-1][1] if allowed else low) + _FURTHER:
             break
     if not allowed:
@@ -156,39 +161,50 @@ def _later_answers(arrivals: Arrivals) -> tuple[IntArray, IntArray]:
     return np.where(keep, found, 0), np.where(keep, still, 0)
 
 
-def _fewest(met: Sequence[tuple[IntArray, IntArray]], most: int) -> int:
+def _fewest(met: Sequence[tuple[IntArray, IntArray]]) -> int:
     """The fewest threads that the spans do not contradict."""
-    for m in range(most, 0, -1):
-        would_wait = sum(int((found >= m).sum()) for found, _ in met)
-        ahead = sum(int((still >= m).sum()) for _, still in met)
-        if ahead > _CONTRADICTED * would_wait:
-            return m + 1
-    return 1
+    found, still = (np.concatenate([each[k] for each in met]) for k in (0, 1))
+    most = int(found.max(initial=0)) + 1
+    would_wait, ahead = (
+        np.bincount(each, minlength=most + 1)[::-1].cumsum()[::-1] for each in (found, still)
+    )
+    contradicted = np.flatnonzero((ahead > _CONTRADICTED * would_wait)[1:])
+    return int(contradicted[-1]) + 2 if len(contradicted) else 1
+
+
+class _Waiters(NamedTuple):
+    """How those who would wait for one of some threads differ from others.
+
+    Parameters
+    ----------
+    raw, left
+        By how many standard errors they took longer: in all, and once their wait is taken off.
+    always
+        Whether nearly all would wait, so that those who would wait longest are told from others.
+    """
+
+    raw: float
+    left: float
+    always: bool
 
 
 def _apart(
     loads: Sequence[Arrivals], met: Sequence[tuple[IntArray, IntArray]], threads: int
-) -> tuple[float, float] | None:
-    """By how many standard errors waiters took longer: in all, and once their wait is taken off.
-
-    None where too few would wait, or all would.
-    """
-    firsts, lefts, waited, entries = [], [], [], []
-    for each, (found, _) in zip(loads, met, strict=True):
-        wait = waits_of(each, threads)
-        gap = each.first - each.came
-        firsts.append(gap[each.counts])
-        lefts.append((gap - wait)[each.counts])
-        waited.append((found >= threads)[each.counts])
-        entries.append(each.entry[each.counts])
-    who = np.concatenate(waited)
-    if who.sum() < _FEW or (~who).sum() < _FEW:
+) -> _Waiters | None:
+    """What tells those who would wait; None where too few would."""
+    waits = [waits_of(each, threads)[each.counts] for each in loads]
+    firsts = [(each.first - each.came)[each.counts] for each in loads]
+    wait, first = np.concatenate(waits), np.concatenate(firsts)
+    entry = np.concatenate([each.entry[each.counts] for each in loads])
+    counted = [found[each.counts] for each, (found, _) in zip(loads, met, strict=True)]
+    who = np.concatenate(counted) >= threads
+    if who.sum() < _FEW:
         return None
-    entry = np.concatenate(entries)
-    return (
-        _difference(np.concatenate(firsts), who, entry),
-        _difference(np.concatenate(lefts), who, entry),
-    )
+    always = (~who).sum() < max(_FEW, _RARE * len(who))
+    if always:
+        who = wait > np.median(wait)
+    left = _difference(first - wait, who, entry)
+    return _Waiters(_difference(first, who, entry), left, bool(always))
 
 
 def _difference(values: FloatArray, who: BoolArray, entry: IntArray) -> float:

@@ -5,7 +5,7 @@ mean times at several loads (`rates`). A service whose pool is never full may sh
 all its own time stretches, by the same law of rates.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, sqrt
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from headway.records import dataclass
 
 _WHOLE = 0.999  # share of traces kept from which every request is known
 _FEW = 2
+_SURE = 1.96  # standard errors of a 95% interval
 
 
 class Growth(NamedTuple):
@@ -46,7 +47,8 @@ class Threads:
     longer
         Services whose waiting is known on average only: how long it was in each load [s].
     doubt
-        Services whose work is not known better than so, as waiting may be in it [s].
+        Services whose work is not known better than so, as waiting or too much of it may be in
+        what was taken off [s].
     waits
         Of each request for a thread; NaN where it is not known [s].
     """
@@ -138,6 +140,8 @@ class _Found:
         for k, each in rows.items():
             known = found[k].counts & (shares[k] >= _WHOLE and name not in self.longer)
             self.waits[each] = np.where(known, waits_of(found[k], pool.threads), np.nan)
+        if name not in self.longer and pool.low < pool.high:
+            self.doubt[name] = _apart(whole, pool) / _SURE
 
     def stretched(
         self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
@@ -167,3 +171,12 @@ class _Found:
         window = float(each.came[-1] - each.came[0])
         rest = each.answered - each.came - gap
         return Seen.of(gap, rest, each.trace, window, self.requests.shares[k])
+
+
+def _apart(whole: Sequence[Arrivals], pool: Pool) -> float:
+    """How far mean waits are from those for the fewest and the most threads there may be [s]."""
+    means = [
+        float(np.concatenate([waits_of(each, m)[each.counts] for each in whole]).mean())
+        for m in (pool.low, pool.threads, pool.high)
+    ]
+    return max(abs(mean - means[1]) for mean in means)

@@ -118,8 +118,18 @@ def _time(model: Model, rate: float) -> float:
         return inf
 
 
-def law_errors(seed: int, traces: int = 2000) -> list[list[float]]:
-    """Logarithms of mean waiting over the law's, by load, of each service that was seen to wait."""
+class Law(NamedTuple):
+    """The logarithm of mean waiting over the law's, and how far the pool is from being full.
+
+    With m threads of which a are busy, `free` is (m - a)^2 / 2 a.
+    """
+
+    error: float
+    free: float
+
+
+def law_errors(seed: int, traces: int = 2000) -> list[list[Law]]:
+    """What the law is off by, by load, for each service that was seen to wait."""
     played = drawn(seed)
     most = capacity(played)
     loads = [play(played, share * most, traces, 10 * seed + k) for k, share in enumerate(LOADS)]
@@ -139,22 +149,27 @@ def law_errors(seed: int, traces: int = 2000) -> list[list[float]]:
 
 def _law_error(
     table: Keyed, waits: FloatArray, rows: "NDArray[np.bool_]", threads: int
-) -> float | None:
+) -> Law | None:
     wait = waits[rows]
     if (wait > 0).sum() < ENOUGH:
         return None
     start, first, end = table.start[rows], table.first[rows], table.end[rows]
     seen = Seen.of(first - start, end - first, table.trace[rows], float(np.ptp(start)), 1.0)
     law = float(seen.wait(threads, np.array([seen.gap - wait.mean()]))[0])
-    return log(wait.mean() / law) if 0 < law < inf else None
+    if not 0 < law < inf:
+        return None
+    busy = seen.rate * (seen.gap - wait.mean() + seen.rest)
+    return Law(log(wait.mean() / law), (threads - busy) ** 2 / (2 * busy))
 
 
-def _print_law(errors: list[list[float]]) -> None:
+def _print_law(laws: list[list[Law]]) -> None:
     """Errors that all loads of a service share, and those of each load: of log ratios.
 
     Quartiles are those of a normal law, 1.349 standard deviations apart, as a few are far off.
     """
-    whole = [each for each in errors if len(each) == len(LOADS)]
+    whole = [[law.error for law in each] for each in laws if len(each) == len(LOADS)]
+    several = [(each[0], each[-1]) for each in laws if len(each) > 1]
+    steps = np.array([(a.error - b.error, a.free - b.free) for a, b in several])
     means = np.array([np.mean(each) for each in whole])
     apart = np.array([each - np.mean(each) for each in whole]) / (1 - 1 / len(LOADS)) ** 0.5
     within = _spread(apart)
@@ -163,6 +178,7 @@ def _print_law(errors: list[list[float]]) -> None:
     print(f"median of waiting over the law's {exp(float(np.median(means))):.2f}")
     print(f"error common to the loads        {between:.2f}")
     print(f"error of each load               {within:.2f}")
+    print(f"error by peakedness              {np.divide(*(steps**2).sum(axis=0)) ** 0.5:.2f}")
 
 
 def _spread(values: "NDArray[np.float64]") -> float:

@@ -403,6 +403,14 @@ def test_a_pool_is_found_by_who_waited(threads: int) -> None:
     assert pool_of([requests]).threads == threads
 
 
+def test_a_load_that_is_too_high_shows_threads_and_work_alone(tmp_path: Path) -> None:
+    """Nobody finds a thread of stock free, so those who waited longest are told from others."""
+    found = traced(tmp_path, [1.3])
+    assert found.services.pools["stock"].threads == SHOP.threads["stock"]
+    for name, entry in by_operation(found).items():
+        assert abs(entry.work - SHOP.entries[name].work) < 3 * entry.error
+
+
 def test_the_measured_shop() -> None:
     """Traces of a measured application: threads, and the model's times at the loads, to 12%."""
     answer = model_traces(["traces/*.jsonl.gz"], "shop")
