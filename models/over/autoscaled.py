@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.over.capacity import service_with
 from headway.models.over.timeline import Scaling
@@ -15,7 +15,7 @@ from headway.queueing.methods.choice import choose
 from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.drain import Drain
 from headway.queueing.transient.means import TimedMeans
-from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.network import TimedNetwork, lone, markov
 from headway.queueing.transient.scaled import Course, Target, by_autoscaler
 from headway.queueing.transient.scaled_drain import drain_by_autoscaler
 from headway.queueing.transient.service import Service
@@ -95,6 +95,7 @@ def autoscaled(
     if method not in ("auto", "forward"):
         msg = f"an autoscaler is followed by method forward, not {method}"
         raise InvalidParameter(msg)
+    _check_alone(model, network)
     list(choose(network, "forward"))
     if len(network.queue.services) > 1:
         msg = f"{model.name}: its capacity follows t and an autoscaler; let one of them set it"
@@ -109,6 +110,20 @@ def autoscaled(
     means, course = by_autoscaler(network, law, count, serving, needed, target)
     drained = drain_by_autoscaler(network, law, count, serving)
     return means, course, _scaling(network, law, course, serving), drained
+
+
+def _check_alone(model: "Model", network: TimedNetwork) -> None:
+    """Refuse stations at which no autoscaler is followed, with what plays them."""
+    why = lone(network) or markov(network)
+    if why:
+        assert model.graph.autoscaler is not None  # noqa: S101 - it has one
+        what = why.replace("{asked}", "forward").rpartition("; ")[0]
+        msg = (
+            f"{what}, and an autoscaler is followed by method forward alone; let "
+            f"{model.graph.autoscaler.scales} be a formula of t instead, which method simulation "
+            "plays"
+        )
+        raise GraphError(msg)
 
 
 class _Serving:

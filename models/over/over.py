@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -69,7 +70,7 @@ def over_model(
         Length of the periods [s]; 24 of them or fewer where it is left out.
     method
         ``forward``, ``offered load``, ``fluid``, ``pointwise`` or ``simulation``; ``auto`` takes
-        the best one but the last.
+        the best one, and the last only where no other knows the share over a target.
     percentiles
         Of the response time.
 
@@ -102,10 +103,9 @@ def over_model(
     wanted = None if target is None else quantity(target, _SECOND, "target")
     if wanted is not None and not 0 < wanted < inf:
         raise InvalidParameter("the target must be a time above 0")
+    play = partial(_played, model, network, (periods, fine), wanted, tuple(percentiles))
     if method == "simulation" and law is None:
-        from headway.models.over.playing import played
-
-        return played(model, network, (periods, fine), wanted, tuple(percentiles))
+        return play()
     check_method(method)
     course, scaling = None, None
     if law is None:
@@ -116,7 +116,12 @@ def over_model(
         means, course, scaling, drained = autoscaled(model, network, law, method, late)
         used = ("forward", AUTOSCALED_ERROR)
     if wanted is not None and not means.met:
-        msg = f"method {used[0]} knows no share over a target here; leave --target out"
+        if method == "auto" and _is_short(network):
+            return play()
+        msg = (
+            f"method {used[0]} knows no share over a target here; use method simulation, or leave "
+            "--target out"
+        )
         raise InvalidParameter(msg)
     sums = _Sums(network, means, wanted, tuple(percentiles), course)
     parts = sums.between(periods)
@@ -137,6 +142,29 @@ def over_model(
         scaling.cost if scaling is not None and scaling.law.price else None,
         notes,
     )
+
+
+def _played(
+    model: "Model",
+    network: TimedNetwork,
+    edges: tuple[FloatArray, FloatArray],
+    target: float | None,
+    percentiles: tuple[float, ...],
+) -> Timeline:
+    from headway.models.over.playing import played
+
+    return played(model, network, edges, target, percentiles)
+
+
+def _is_short(network: TimedNetwork) -> bool:
+    """Whether a day is soon simulated, where no law answers all that is asked."""
+    from headway.models.over.playing import events_of
+
+    return events_of(network) <= SOON
+
+
+SOON = 3e7
+"""Events of simulated days that are played without being asked for, in half a minute. Chosen."""
 
 
 def day_of(model: "Model", day: "Day | Path | str | float") -> Day:

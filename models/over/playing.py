@@ -12,6 +12,7 @@ from headway.kinds import FloatArray
 from headway.models.over.capacity import day_plan
 from headway.models.over.timeline import Periods, Timeline
 from headway.models.simulating.plan import Blueprint
+from headway.models.simulating.playing.changes import let_come, set_servers
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.replica import Replica, results_of
 from headway.models.simulating.scoring import score_of
@@ -54,21 +55,18 @@ def played(
     Raises
     ------
     GraphError
-        For a capacity that follows time, and a backlog at the start.
+        For numbers of stations that follow time, other than servers at a line of their own.
     """
-    if len(network.stations) and any(len(s.services) > 1 for s in network.stations):
-        msg = f"{model.name}: its capacity follows time, which is not simulated; use method forward"
-        raise GraphError(msg)
-    if network.start:
-        msg = "a simulation starts empty or steady, not with a backlog; use method forward"
-        raise GraphError(msg)
     plan, before = _arriving(day_plan(model), network)
+    _check_changes(network, plan)
     periods = _periods(network, plan, edges[0], before, target, percentiles)
     day = _periods(network, plan, edges[0][[0, -1]], before, target, percentiles)
     fine = _periods(network, plan, edges[1], before, target, percentiles)
     worst = int(np.nanargmax(np.where(np.isnan(fine.response_time), -1.0, fine.response_time)))
     most = float(np.nanmax(_spread(network, plan, edges[0], before)))
     note = f"simulated: {REPLICAS} days, seed {SEED}; times are of requests done in each period"
+    if network.start:
+        note += ", those of the backlog since the start"
     return Timeline(
         model,
         periods,
@@ -85,7 +83,7 @@ def played(
 def _arriving(plan: Blueprint, network: TimedNetwork) -> tuple[Blueprint, float]:
     """The plan with arrivals that follow the day, after a time at its first rate."""
     first, last = float(network.edges[0]), float(network.edges[-1])
-    before = 0.0 if network.start == 0 else WARM_UP * (last - first)
+    before = WARM_UP * (last - first) if network.start is None else 0.0
     starts = tuple((network.edges[:-1] - first + before).tolist())
     rates = tuple(network.rates.tolist())
     if before:
@@ -101,6 +99,55 @@ def _arriving(plan: Blueprint, network: TimedNetwork) -> tuple[Blueprint, float]
     return replace(plan, classes=(jobs,)), before
 
 
+def _check_changes(network: TimedNetwork, plan: Blueprint) -> None:
+    """Refuse stations of which something follows time that cannot change while they are played."""
+    for station, place in zip(network.stations, plan.places, strict=True):
+        first, serving = station.services[0], place.serving
+        if all(service == first for service in station.services):
+            continue
+        alike = all(replace(s, servers=first.servers) == first for s in station.services)
+        plain = not (place.shared or serving.paces or serving.speeds or serving.budget)
+        if not (alike and plain and serving.queues == 1):
+            msg = (
+                f"{station.name}: only servers may follow time in a simulation, of one line "
+                "that they serve job by job; use method forward, or make nothing else follow t"
+            )
+            raise GraphError(msg)
+
+
+def _servers(network: TimedNetwork, part: int) -> dict[int, int]:
+    """Servers of each station whose number follows time, in a part of it."""
+    return {
+        k: round(network.service(station, part).servers)
+        for k, station in enumerate(network.stations)
+        if len(station.services) > 1 and not station.is_delay
+    }
+
+
+class _Day:
+    """A day that is played, with servers that change."""
+
+    def __init__(self, network: TimedNetwork, run: Run, before: float) -> None:
+        self.run = run
+        moved = np.flatnonzero(np.diff(network.which, prepend=network.which[0] - 1))
+        times = network.edges[moved] - network.edges[0] + before
+        times[0] = 0.0
+        self.ahead = [
+            (at, _servers(network, k)) for at, k in zip(times.tolist(), moved.tolist(), strict=True)
+        ]
+        if network.start:
+            let_come(run, network.start)
+
+    def play(self, until: float) -> None:
+        """Play until a time since its start [s]; a change at that time comes next."""
+        while self.ahead and self.ahead[0][0] < until:
+            at, servers = self.ahead.pop(0)
+            self.run.play(at)
+            if servers:
+                set_servers(self.run, servers)
+        self.run.play(until)
+
+
 def _days(
     network: TimedNetwork, plan: Blueprint, edges: FloatArray, before: float, *, kept: bool
 ) -> list[list[tuple[Replica, Times]]]:
@@ -109,10 +156,11 @@ def _days(
     days = []
     for number in range(REPLICAS):
         run, each = Run(score, SEED, number, kept=kept), []
-        run.play(before)
+        day = _Day(network, run, before)
+        day.play(before)
         for start, end in pairwise(edges):
             run.begin()
-            run.play(before + float(end - network.edges[0]))
+            day.play(before + float(end - network.edges[0]))
             each.append((results_of(plan, run, float(end - start), ()), run.times()))
         days.append(each)
     return days
@@ -148,13 +196,13 @@ def _periods(
     return Periods(
         edges[:-1],
         edges[1:],
-        _arrivals(network, edges),
+        _mean_over(network, network.rates, edges),
         means["throughput"],
         np.array([_mean(times) for times in together]) + plan.beyond,
         sum((means[f"{name}.queue_length"] for name in names), here),
         np.max([means[f"{name}.utilisation"] for name in queues or names], axis=0),
         means.get("loss_probability", here),
-        here + (network.queue.services[0].crowd if len(queues) == 1 else np.nan),
+        _mean_over(network, _crowd(network), edges),
         {p: np.array([t.percentile(p) + plan.beyond for t in together]) for p in percentiles},
         over,
     )
@@ -179,11 +227,28 @@ def _mean(times: Times) -> float:
     return float(times.sums.sum()) / times.count if times.count else float("nan")
 
 
-def _arrivals(network: TimedNetwork, edges: FloatArray) -> FloatArray:
-    """Mean arrival rate between edges [1/s]."""
+def _crowd(network: TimedNetwork) -> FloatArray:
+    """Servers at the only queue in each part; NaN where there are several."""
+    if len(network.queues) != 1:
+        return np.full(len(network.rates), np.nan)
+    parts = range(len(network.rates))
+    return np.array([network.service(network.queue, part).crowd for part in parts])
+
+
+def _mean_over(network: TimedNetwork, values: FloatArray, edges: FloatArray) -> FloatArray:
+    """Means between edges of what each part has."""
     places = np.searchsorted(network.edges, edges - 1e-9 * (edges[-1] - edges[0]))
-    came = np.add.reduceat((network.rates * network.lengths)[: places[-1]], places[:-1])
-    return np.asarray(came / np.diff(edges))
+    sums = np.add.reduceat((values * network.lengths)[: places[-1]], places[:-1])
+    return np.asarray(sums / np.diff(edges))
+
+
+def events_of(network: TimedNetwork) -> float:
+    """About how many events its simulated days have: arrivals and departures, at each pass."""
+    jobs = float(network.rates @ network.lengths)
+    return _PASSES * REPLICAS * jobs * (1 + float(network.visits.sum()))
+
+
+_PASSES = 4  # over all days: for periods, the whole, the worst part, and how far means vary
 
 
 def _share_over(times: Times, target: float) -> float:

@@ -82,14 +82,19 @@ def _client_event(p: Play, c: int) -> None:
     come_back(p, c)
 
 
+def begin_request(p: Play, class_: int, station: int = NONE) -> None:
+    """Let a job of a class come from outside, to a station or where the class enters."""
+    j = take(p, class_)
+    if p.class_[class_].asks:
+        _request(p, j, station)
+    else:
+        go_on(p, j, station)
+
+
 def _source_event(p: Play, s: int) -> None:
     source = p.source[s]
-    j = take(p, source.class_)
     schedule(p, s, p.now + _next_arrival(p, s))
-    if p.class_[source.class_].asks:
-        _request(p, j, source.station)
-    else:
-        go_on(p, j, source.station)
+    begin_request(p, source.class_, source.station)
 
 
 def _job_event(p: Play, j: int) -> None:

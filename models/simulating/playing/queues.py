@@ -206,7 +206,8 @@ def _next_in_line(p: Play, q: int) -> int:
     return j
 
 
-def _start_next(p: Play, q: int) -> None:
+def start_next(p: Play, q: int) -> None:
+    """Let those who wait be served while servers are free."""
     station, queue = p.station[p.home[q]], p.queue[q]
     while queue.first != NONE and queue.serving < station.servers:
         j = _next_in_line(p, q)
@@ -258,7 +259,7 @@ def _vacate(p: Play, j: int, q: int) -> None:
         p.server[station.pace + job.server] = NONE
     job.server = NONE
     before = queue.serving
-    _start_next(p, q)
+    start_next(p, q)
     if station.order == Order.SHARED and queue.serving == before:
         share_out(p, q)
 

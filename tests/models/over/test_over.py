@@ -6,7 +6,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from headway.errors import HeadwayError
+from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.models import ModelGraph, parse_model
 from headway.models.over.days import Day, day_of_text, nice_step
 from headway.models.over.over import over_model
@@ -253,3 +253,40 @@ def test_the_command_sizes_over_a_day(tmp_path):
     assert "--every needs --over" in refusal("size", model, *options, "--every", "60")
     other = ("--target", "throughput>=5", *options[2:])
     assert "of a day there are" in refusal("size", model, "--over", day, *other)
+
+
+def test_a_backlog_and_servers_of_a_formula_are_played():
+    graph = ModelGraph("one").declare("t").station("cpu", MMm(0.01, "where(t < 5, 1, 3)"))
+    model, day = graph.at(t=0), Day((0.0, 5.0, 10.0), (130.0, 130.0))
+    options = {"every": 2.5, "start": "backlog=150"}
+    exact = over_model(model, day, **options)
+    played = over_model(model, day, **options, method="simulation")
+    for name in ("throughput", "queue_length"):
+        assert played[name] == pytest.approx(exact[name], rel=0.1)
+    assert played["servers"] == pytest.approx([1, 1, 3, 3], rel=1e-12)
+
+
+def test_servers_of_a_network_change_while_it_is_played():
+    """A second queue that is short of servers for 8 s: what gathers there, and goes with more."""
+    graph = ModelGraph("two").declare("t").station("web", MM1(0.001))
+    graph = graph.station("cpu", MMm(0.01, "where(t < 8, 1, 4)")).route("web", "cpu")
+    day = Day((0.0, 8.0, 16.0), (150.0, 150.0))
+    found = over_model(graph.at(t=0), day, every=8, start="empty", method="simulation")
+    assert found["throughput"] == pytest.approx([100, 200], rel=0.04)
+    assert found["queue_length"][0] == pytest.approx(200, rel=0.1)
+
+
+def test_a_target_of_a_network_is_answered_by_simulation():
+    day = Day((0.0, 1.0, 2.0), (100.0, 300.0))
+    found = over_model(TANDEM.at(), day, every=1, target="20 ms", percentiles=())
+    assert found.method == "simulation"
+    assert 0 < found.over_target < 1
+    long = Day((0.0, 1e4, 2e4), (100.0, 300.0))
+    with pytest.raises(InvalidParameter, match="use method simulation"):
+        over_model(TANDEM.at(), long, every=1e4, target="20 ms")
+
+
+def test_other_changes_are_not_played():
+    graph = ModelGraph("one").declare("t").station("cpu", MM1("where(t < 50, 0.1, 0.2)"))
+    with pytest.raises(GraphError, match="only servers may follow time"):
+        over_model(graph.at(t=0), Day((0.0, 100.0), (3.0,)), method="simulation")
