@@ -241,8 +241,49 @@ def draw_pictures(app: Sphinx) -> None:
         raise ExtensionError("a picture of the documentation is not drawn; see above")
 
 
+SCREEN = """```{include} ../README.md
+:start-after: "# headway"
+:end-before: "## What sets headway apart"
+:relative-docs: docs/
+:relative-images:
+```"""
+MENU = """
+```{toctree}
+:hidden:
+
+tutorial
+how-to/index
+explanation/index
+reference/index
+notebooks
+```
+
+```{toctree}
+:caption: For developers
+:hidden:
+
+design
+How answers are computed <design-answers>
+dependencies
+```
+"""
+
+
+def first_page(_app: Sphinx, name: str, source: list[str]) -> None:
+    """Let the first page show README's first screen in place of a link to it, and add the menu.
+
+    GitHub shows directives as they stand, so that index.md has none.
+    """
+    if name == "index":
+        shown, count = re.subn(r"^\[README\].+$", SCREEN, source[0], flags=re.MULTILINE)
+        if count != 1:
+            raise ExtensionError("index.md: one line is to begin with a link to README")
+        source[0] = shown + MENU
+
+
 def setup(app: Sphinx) -> None:
     """Add what this documentation needs of its own."""
+    app.connect("source-read", first_page)
     app.connect("builder-inited", draw_pictures)
     app.add_transform(BothThemes)
     app.add_transform(NoEmptyEnds)

@@ -25,7 +25,7 @@ from headway.models.tables.table import scale_of
 from headway.records import dataclass
 
 _POINTS = 60  # of the curve, before it saturates
-_NEAREST = 0.95  # of the saturation throughput
+_NEAREST, _LITTLE = 0.95, 1e-3  # of the load that saturates
 _FURTHEST = 4.0  # times the model's own load, where nothing saturates
 _MOST_JOBS = 200
 _AROUND, _LAYERED_POINTS = 2.0, 13  # of layered services: about the model's own load; chosen
@@ -115,8 +115,10 @@ class ModelReport(Paged):
         if name in counts(self.model.graph):
             return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
         if name == "arrival_rate" and solution.stations:
-            two = self.model.at({name: np.array([0.5, 1.0]) * (own or parameter.unit.scale)})
-            limit = saturating_load(two.solve(), name)
+            limit = float(np.ravel(solution.saturation_throughput)[0])
+            if np.isfinite(limit):
+                sustained = np.array([0.5 * own, own]) if own else np.array([0.0, _LITTLE * limit])
+                limit = saturating_load(self.model.at({name: sustained}).solve(), name)
             most = _NEAREST * limit if np.isfinite(limit) else most
         elif solution.classes:
             most = _NEAREST * float(

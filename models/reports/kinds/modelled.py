@@ -220,15 +220,15 @@ def _solver(report: Report | ModelReport, formulas: list[Equation]) -> str:
     if kind is None:
         return "" if formulas else "The model has no formula short enough to be read."
     ground = report.ground
-    how = f"it is solved by {solved_by(ground)}" if ground else "it is solved numerically"
-    return f"{kind} no single formula; {how}."
+    how = f"solved by {solved_by(ground)}" if ground else "solved numerically"
+    return f"{kind} {how}."
 
 
 _UNSOLVED = {
-    NetworkKind.CLOSED: "A closed network has",
-    NetworkKind.CLASSES: "A network of several classes has",
-    NetworkKind.LAYERED: "Layered services have",
-    NetworkKind.BLOCKING: "Stations that wait for room have",
-    NetworkKind.CLIENTS: "Clients that give up have",
+    NetworkKind.CLOSED: "A closed network has no single formula; it is",
+    NetworkKind.CLASSES: "A network of several classes has no single formula; it is",
+    NetworkKind.LAYERED: "Layered services have no single formula; they are",
+    NetworkKind.BLOCKING: "A network whose jobs wait for room has no single formula; it is",
+    NetworkKind.CLIENTS: "A server whose clients give up has no single formula; it is",
 }
 """What is solved by a method, and that it has no formula."""
