@@ -33,9 +33,9 @@ _FADED = 1e-14  # share of its first term below which the terms of a series have
 _LONGEST = 131072  # terms of a series among which it must fade: for speed
 _BLOCK = 256  # of its terms that are added up at a time, by powers of one exponential: for speed
 _WORTH = 12  # sums that a series may cost, for speed: three percentiles take about four each
-_SPREADS = 6.0  # least deviations beyond the mean that such a series is for: up to p99.7
 _AGREED = 1e-12  # difference of two results at which n is enough
 _ROUNDING = 4e-16  # relative rounding error of a term of the sum
+_SPREADS = 6.0  # least deviations beyond the mean that such a series is for: up to p99.7
 _SAME = 1e-13  # relative difference of times that are the same but for rounding
 _NEWTON = 12  # steps of Newton's method before bisection is safer: 4 where the law is smooth
 _NEAR = 1e-7  # log(P(T > t) / tail) before the last step, which leaves about its square
@@ -56,7 +56,7 @@ def exceedance(law: TimeLaw, time: float) -> float:
     0.367879441
     """
     within = 0.0
-    for piece in _tabulated(law, _SPREADS).pieces:
+    for piece in tabulated(law).pieces:
         if piece.shift <= time * (1 + _SAME):
             rest = max(time - piece.shift, _INSTANT * law.mean)
             within += _within(piece, rest, law.rough)[0] if rest > 0 else 1.0
@@ -80,7 +80,7 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     2.995732274
     """
     tail = 1 - share
-    law = _tabulated(law, max(_SPREADS, -log(tail)))  # those of an exponential law
+    law = tabulated(law, max(_SPREADS, -log(tail)))  # those of an exponential law
     root = _smooth_root(law, tail)
     if root is not None:
         return root
@@ -137,8 +137,24 @@ def _within(piece: Piece, time: float, rough: float = 0.0) -> tuple[float, float
 
 
 @lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
-def _tabulated(law: TimeLaw, spreads: float) -> TimeLaw:
-    """The law with a table of each transform that fades, for so many deviations beyond the mean."""
+def tabulated(law: TimeLaw, spreads: float = _SPREADS) -> TimeLaw:
+    """The law with a table of each transform that fades, for so many deviations beyond the mean.
+
+    A mixture of such laws has its table from theirs.
+
+    Parameters
+    ----------
+    law
+        Of the times.
+    spreads
+        Standard deviations.
+
+    Examples
+    --------
+    >>> from headway.queueing.times.laws import exponential, repeated
+    >>> all(piece.within for piece in tabulated(repeated(exponential(1.0), 20)).pieces)
+    True
+    """
     open_ended = [piece for piece in law.pieces if piece.within is None]
     if not open_ended or law.mean == 0:
         return law

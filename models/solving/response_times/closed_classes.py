@@ -27,6 +27,7 @@ from headway.queueing.passages.laws import given_visits_law, passage_law, stretc
 from headway.queueing.passages.passage import Passage, PassageStation, topological_order
 from headway.queueing.passages.processor_sharing import sharing_law
 from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.times.inversion import tabulated
 from headway.queueing.times.laws import TimeLaw, mixture
 from headway.records import dataclass
 
@@ -52,7 +53,8 @@ def closed_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     None for a class with infinite times.
     """
     crowd = _crowd(point)
-    laws = {name: _law(crowd, c) for c, name in enumerate(point.classes)}
+    each = {name: _law(crowd, c) for c, name in enumerate(point.classes)}
+    laws = {name: None if law is None else tabulated(law) for name, law in each.items()}
     known = [law for law in laws.values() if law is not None]
     if len(known) < len(laws):
         return {"": None, **laws}
