@@ -1,17 +1,18 @@
 """The whole Markov chain of a layered system: what every client and message does; exact."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.flow import steps_of
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
-from headway.queueing.layers.points import at
+from headway.queueing.layers.points import at, joined, points_of
 from headway.queueing.layers.program import (
     Answer,
     Branch,
@@ -22,6 +23,7 @@ from headway.queueing.layers.program import (
     Spawn,
     Wait,
     program_of,
+    times_of,
 )
 from headway.queueing.layers.score import LayeredScore, score_of
 from headway.queueing.layers.states.rows import Cell, Ending, Line, Search
@@ -34,7 +36,7 @@ from headway.queueing.layers.states.search import (
     explore_program,
 )
 from headway.queueing.layers.system import LayeredSystem
-from headway.queueing.markov.space import shares_of_time
+from headway.queueing.markov.space import recurrent_states, shares_of_time
 from headway.queueing.playing.rows import NONE, IntArray, RowArray, rows
 from headway.records import dataclass
 
@@ -106,9 +108,43 @@ def by_chain(
     states = states_of(system, program, most, progress, moves)
     if states is None:
         return None
-    shares = shares_of_time(states.source, states.targets, states.flows, states.count)
+    shares = states.shares()
     cycles = dict(zip(system.entries, (shares @ states.ended).tolist(), strict=True))
-    return _means(system, cycles, _counted(system, program, states, shares))
+    counted = np.tensordot(shares, _counts(system, program, states), 1)
+    return _means(system, cycles, dict(zip(system.entries, counted.tolist(), strict=True)))
+
+
+def by_chains(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
+    """Solve operating points that have the same threads, servers and clients.
+
+    States are explored once where only times differ. `by_chain` says the rest.
+    """
+    first, times = at(system, 0), times_of(system)
+    if times is None or not system.shape:
+        found = [by_chain(point, most) for point in points_of(system)]
+        return None if None in found else joined(system, [one for one in found if one])
+    program = program_of(first)
+    check_chain(first, program)
+    states = states_of(first, program, most)
+    if states is None:
+        return None
+    counts, recurrent = _counts(first, program, states), states.recurrent
+    cycles = np.empty((times.shape[1], len(system.entries)))
+    counted = np.empty((*cycles.shape, counts.shape[2]))
+    for point, rates in enumerate(1 / times.T):
+        here = states.at(1 / times[:, 0], rates)
+        shares = here.shares(recurrent)
+        cycles[point] = shares @ here.ended
+        counted[point] = np.tensordot(shares, counts, 1)
+    shape = system.shape
+    return _means(
+        system,
+        {name: np.reshape(cycles[:, n], shape) for n, name in enumerate(system.entries)},
+        {
+            name: [np.reshape(column, shape) for column in counted[:, n].T]
+            for n, name in enumerate(system.entries)
+        },
+    )
 
 
 _CROWD = 500  # clients of which places are counted; fewer are a bound as well
@@ -264,6 +300,15 @@ class States:
     def source(self) -> IntArray:
         """The state that each move leaves."""
         return np.repeat(np.arange(self.count), np.diff(self.begins))
+
+    def shares(self, recurrent: NDArray[np.bool_] | None = None) -> FloatArray:
+        """The share of time in each."""
+        return shares_of_time(self.source, self.targets, self.flows, self.count, recurrent)
+
+    @property
+    def recurrent(self) -> NDArray[np.bool_]:
+        """Those to which the chain comes again and again."""
+        return recurrent_states(self.source, self.targets, self.count)
 
     def at(self, before: FloatArray, after: FloatArray) -> "States":
         """The same states where instructions take other times: their rates before, and after."""
@@ -423,12 +468,10 @@ class Room:
         )
 
 
-def _counted(
-    system: LayeredSystem, program: Program, states: States, shares: FloatArray
-) -> dict[str, list[float]]:
-    """Mean requests of each entry that wait, and threads before and after the answer."""
+def _counts(system: LayeredSystem, program: Program, states: States) -> FloatArray:
+    """Requests that wait, and threads before and after the answer: (states, entries, 3)."""
     entries, instructions = len(system.entries), len(program.instructions)
-    weight = np.repeat(shares, np.diff(states.starts))
+    state = np.repeat(np.arange(states.count), np.diff(states.starts))
     head = states.words >> CHILDREN + ROLE + LEFT + POSITION
     role = (states.words >> CHILDREN) & (1 << ROLE) - 1
     numbers = {name: n for n, name in enumerate(system.entries)}
@@ -436,11 +479,11 @@ def _counted(
     waits = (head >= instructions) & (head < instructions + entries)
     here = np.where(head < instructions, owners[np.minimum(head, instructions - 1)], head)
     entry = np.where(head < instructions, here, (head - instructions) % entries)
-    columns = [
-        np.bincount(entry[kept], weight[kept], entries)
-        for kept in (waits, (role == Role.CALLED) & ~waits, (role == Role.ROOT) & ~waits)
-    ]
-    return dict(zip(system.entries, np.transpose(columns).tolist(), strict=True))
+    kinds = waits, (role == Role.CALLED) & ~waits, (role == Role.ROOT) & ~waits
+    cells = state * entries + entry
+    size = states.count * entries
+    counts = np.stack([np.bincount(cells[kept], minlength=size) for kept in kinds], axis=-1)
+    return counts.astype(float).reshape(states.count, entries, 3)
 
 
 def behind_answer(program: Program) -> frozenset[int]:
@@ -465,17 +508,18 @@ def behind_answer(program: Program) -> frozenset[int]:
 
 
 def _means(
-    system: LayeredSystem, cycles: dict[str, float], counted: dict[str, list[float]]
+    system: LayeredSystem, cycles: Mapping[str, Amount], counted: Mapping[str, Sequence[Amount]]
 ) -> LayeredMeans:
     """Times by Little's law, at the throughputs that follow from those of clients."""
     visited = visits(system)
     entries = {}
     for name, entry in system.entries.items():
-        rate = sum(cycles[source] * float(visited[source][name]) for source in visited)
+        rate = sum(cycles[source] * visited[source][name] for source in visited)
         waiting, before, after = counted[name]
         if system.tasks[entry.task].clients:
-            thinking = rate * float(system.tasks[entry.task].think_time)
-            before, after = before + after - thinking, 0.0
-        per = 1 / rate if rate > 0 else 0.0
+            thinking = rate * system.tasks[entry.task].think_time
+            before, after = before + after - thinking, 0.0 * rate
+        never = np.equal(rate, 0)
+        per = (1.0 - never) / (rate + never)
         entries[name] = EntryMeans(rate, waiting * per, before * per, after * per)
     return LayeredMeans(system, entries)

@@ -4,9 +4,12 @@ The whole chain and the event loop follow the same instructions. Each goes on to
 unless it says where.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.flow import (
     Choice,
     Flow,
@@ -118,27 +121,63 @@ def program_of(system: LayeredSystem) -> Program:
 
     Instructions that take no time and lead nowhere are left out.
     """
-    writing = _Writing(system)
-    starts = {name: writing.entry(name) for name in system.entries}
-    return Program(tuple(writing.instructions), starts, tuple(writing.entries))
+    return _Writing(system, float).program()
+
+
+def times_of(system: LayeredSystem) -> FloatArray | None:
+    """Mean times of all instructions at all operating points, shape (instructions, points) [s].
+
+    Infinite where an instruction takes none; None where programs differ in more than times.
+    """
+    program = _Writing(system, np.asarray).program()
+    points = int(np.prod(system.shape))
+    times = np.full((len(program.instructions), points), np.inf)
+    for row, one in zip(times, program.instructions, strict=True):
+        match one:
+            case Serve() | Wait():
+                row[:] = np.ravel(np.broadcast_to(one.mean, system.shape))
+                alike = np.all(row > 0) and not np.ptp(getattr(one, "scv", 1.0))
+            case Branch(ways) | Answer(ways):
+                alike = not any(np.ptp(chance) for chance, _ in ways)
+            case _:
+                alike = True
+        if not alike:
+            return None
+    whole = (mean for _, step, _ in system.steps() if step.fixed for _, mean in _requests(step))
+    return None if any(np.ptp(mean) for mean in whole) else times
+
+
+def _requests(step: Step) -> Iterator[tuple[str, Amount]]:
+    yield from step.calls.items()
+    yield from step.sends.items()
+
+
+def _some(number: Amount) -> bool:
+    """Whether it is above 0 anywhere."""
+    return bool(np.any(np.greater(number, 0)))
 
 
 class _Writing:
-    """Instructions as they are written."""
+    """Instructions as they are written, with numbers of a kind."""
 
-    def __init__(self, system: LayeredSystem) -> None:
-        self.system = system
+    def __init__(self, system: LayeredSystem, number: Callable[[Amount], Any]) -> None:
+        self.system, self.number = system, number
         self.instructions: list[Instruction] = []
         self.entries: list[str] = []
         self.steps = {(name, step.name): n for n, (name, step, _) in enumerate(system.steps())}
         self.at = ""
 
+    def program(self) -> Program:
+        """All of it."""
+        starts = {name: self.entry(name) for name in self.system.entries}
+        return Program(tuple(self.instructions), starts, tuple(self.entries))
+
     def entry(self, name: str) -> int:
         self.at, start = name, len(self.instructions)
         entry = self.system.entries[name]
         task = self.system.tasks[entry.task]
-        if task.clients and task.think_time > 0:
-            self._put(Wait(float(task.think_time)))
+        if task.clients and _some(task.think_time):
+            self._put(Wait(self.number(task.think_time)))
         self._flow(entry.flow)
         if not task.clients and not replies(entry.flow):
             self._reply()
@@ -160,15 +199,15 @@ class _Writing:
                 for part in parts:
                     self._flow(part)
             case Choice(ways):
-                self._choice([(float(chance), way) for chance, way in ways])
+                self._choice([(self.number(chance), way) for chance, way in ways])
             case Together(branches, needed):
                 self._together(branches, needed)
             case Loop(body, mean):
-                self._loop(body, float(mean))
+                self._loop(body, self.number(mean))
 
     def _reply(self) -> None:
         forwards = self.system.entries[self.at].forwards.items()
-        self._put(Answer(tuple((float(chance), name) for name, chance in forwards)))
+        self._put(Answer(tuple((self.number(chance), name) for name, chance in forwards)))
 
     def _choice(self, ways: list[tuple[float, Flow]]) -> None:
         """Each way leads behind the last one."""
@@ -202,8 +241,8 @@ class _Writing:
         self.instructions[again] = Branch(((more, again + 1), (1 - more, behind)))
 
     def _step(self, step: Step) -> None:
-        if step.think_time > 0:
-            self._put(Wait(float(step.think_time)))
+        if _some(step.think_time):
+            self._put(Wait(self.number(step.think_time)))
         if step.fixed:
             self._fixed(step)
             return
@@ -216,7 +255,7 @@ class _Writing:
         for _, instruction in calls:
             starts.append(self._put(instruction))
             self._put(Branch(((1.0, again),)))
-        slices = float(step.slices)
+        slices = self.number(step.slices)
         ways = [(mean / slices, start) for (mean, _), start in zip(calls, starts, strict=True)]
         behind = len(self.instructions)
         self.instructions[branch] = Branch((*ways, (1 / slices, behind)))
@@ -224,18 +263,18 @@ class _Writing:
     def _fixed(self, step: Step) -> None:
         self._slice(step)
         for mean, instruction in self._calls(step):
-            for _ in range(round(mean)):
+            for _ in range(round(float(np.ravel(mean)[0]))):
                 self._put(instruction)
                 self._slice(step)
 
     def _calls(self, step: Step) -> Iterator[tuple[float, Call | Send]]:
-        yield from ((float(mean), Call(name)) for name, mean in step.calls.items() if mean > 0)
-        yield from ((float(mean), Send(name)) for name, mean in step.sends.items() if mean > 0)
+        yield from ((self.number(mean), Call(n)) for n, mean in step.calls.items() if _some(mean))
+        yield from ((self.number(mean), Send(n)) for n, mean in step.sends.items() if _some(mean))
 
     def _slice(self, step: Step) -> None:
         task = self.system.tasks[self.system.entries[self.at].task]
-        speed = float(self.system.processors[task.processor].speed)
-        mean = float(step.demand) / float(step.slices) / speed
-        if mean > 0:
+        speed = self.number(self.system.processors[task.processor].speed)
+        mean = self.number(step.demand) / self.number(step.slices) / speed
+        if _some(mean):
             number = self.steps[self.at, step.name]
-            self._put(Serve(task.processor, mean, float(step.scv), number))
+            self._put(Serve(task.processor, mean, self.number(step.scv), number))

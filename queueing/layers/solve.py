@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from headway.numerals import significant
 from headway.queueing.layers.chain import (
     MOST_STATES,
-    by_chain,
+    by_chains,
     fewest_states,
     no_chain,
     states_of,
@@ -130,14 +130,15 @@ def _put_together(
 
 
 def by_whole_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
-    """Point by point; None where there are more states."""
+    """Those of one structure together; None where there are more states."""
+    groups = alike(system)
     found: list[LayeredMeans] = []
-    for point in points_of(system):
-        means = by_chain(point, most)
+    for points in groups:
+        means = by_chains(at(system, points), most)
         if means is None:
             return None
         found.append(means)
-    return joined(system, found)
+    return joined(system, found, groups)
 
 
 def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:

@@ -107,7 +107,11 @@ def stationary(space: StateSpace, rates: FloatArray) -> FloatArray:
 
 
 def shares_of_time(
-    source: NDArray[np.integer], target: NDArray[np.integer], flow: FloatArray, count: int
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    flow: FloatArray,
+    count: int,
+    recurrent: NDArray[np.bool_] | None = None,
 ) -> FloatArray:
     """Share of time in each state, from the rates between them.
 
@@ -118,6 +122,8 @@ def shares_of_time(
         to itself it changes nothing.
     count
         Number of states.
+    recurrent
+        As `recurrent_states` found them for the same moves at other rates.
 
     Raises
     ------
@@ -136,12 +142,16 @@ def shares_of_time(
         return np.ones(1)
     some = (flow > 0) & (source != target)
     source, target, flow = source[some], target[some], flow[some]
-    recurrent = _recurrent_states(source, target, count)
+    if recurrent is None:
+        recurrent = recurrent_states(source, target, count)
     if count >= MANY:
         with suppress(RuntimeError):
             return _swept(source, target, flow, recurrent)
     pinned = int(np.flatnonzero(recurrent)[0])
-    with np.errstate(over="ignore", invalid="ignore"), suppress(RuntimeError):
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        suppress(RuntimeError, np.linalg.LinAlgError),
+    ):
         shares = _relative_to(source, target, flow, count, pinned)
         shares = shares / shares.sum()
         moved = flow * shares[source]
@@ -159,6 +169,9 @@ def shares_of_time(
 
 MANY = 2_000
 """States from which on shares are swept: below it they are eliminated as fast. Speed only."""
+
+FULL = 150
+"""States up to which rows are written out; beyond, most of their numbers are 0. Speed only."""
 
 TOO_MANY = 30_000
 """States beyond which elimination fills the memory."""
@@ -220,6 +233,8 @@ def _relative_to(
     pinned: int,
 ) -> FloatArray:
     """Solve relative to the probability of one state."""
+    if count <= FULL:
+        return _by_rows(source, target, flow, count, pinned)
     others = np.delete(np.arange(count), pinned)
     into, out = target != pinned, np.bincount(source, flow, count)
     ends = np.concatenate([target[into], others]), np.concatenate([source[into], others])
@@ -232,10 +247,34 @@ def _relative_to(
     return shares
 
 
-def _recurrent_states(
+def _by_rows(
+    source: NDArray[np.integer],
+    target: NDArray[np.integer],
+    flow: FloatArray,
+    count: int,
+    pinned: int,
+) -> FloatArray:
+    """The same with all rows written out."""
+    cells = np.bincount(target * count + source, flow, count * count)
+    balance = cells.reshape(count, count)
+    balance[np.diag_indices(count)] -= np.bincount(source, flow, count)
+    balance[pinned] = 0.0
+    balance[pinned, pinned] = 1.0
+    right = np.zeros(count)
+    right[pinned] = 1.0
+    return np.asarray(np.maximum(np.linalg.solve(balance, right), 0.0))
+
+
+def recurrent_states(
     source: NDArray[np.integer], target: NDArray[np.integer], count: int
 ) -> NDArray[np.bool_]:
-    """The states of the one recurrent class."""
+    """Find the states of the one recurrent class.
+
+    Raises
+    ------
+    InvalidParameter
+        Where there are several.
+    """
     links = csc_array((np.ones(len(source)), (source, target)), (count, count))
     sets, of = connected_components(links, connection="strong")
     left = np.zeros(sets, bool)
