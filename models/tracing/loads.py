@@ -31,6 +31,9 @@ ROOT, LOST = -1, -2
 MOST_OPERATIONS = 10_000
 """Operations beyond which their names hold identifiers."""
 
+ALIKE = 50
+"""Operations of one name but for their numbers, beyond which these are identifiers."""
+
 _SECONDS = 1e-9
 _SHOWN = 5  # names of files that are passed over
 _LONGEST_LINE = 256_000_000  # an export of a collector is one line
@@ -151,6 +154,7 @@ def read_loads(
     return Read(tuple(reading.loads(window)), reading.first * _SECONDS, tuple(passed_over))
 
 
+_NUMBER = re.compile(r"\d+")
 _IDENTIFIER = re.compile(
     r"(?<=[/:=.-])(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
     r"|(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}|\d+)(?=$|[/?&:.-])"
@@ -203,6 +207,7 @@ class _Reading:
         self.traces: dict[str, int] = {}
         self.services: dict[str, int] = {}
         self.operations: dict[str, int] = {}
+        self.alike: dict[str, list[int]] = {}
         self.peers: dict[str, int] = {"": 0}
         self.whats: dict[_What, int] = {}
         self.known: dict[tuple[str, str, int, str, bool], int] = {}
@@ -256,7 +261,14 @@ class _Reading:
 
     def operation(self, name: str, source: str) -> int:
         """The number of an operation."""
-        number = self.operations.setdefault(without_identifiers(name), len(self.operations))
+        plain = without_identifiers(name)
+        if plain in self.operations:
+            return self.operations[plain]
+        alike = self.alike.setdefault(_NUMBER.sub("{id}", plain), [])
+        if len(alike) > ALIKE:
+            return alike[0]
+        number = self.operations[plain] = len(self.operations)
+        alike.append(number)
         if len(self.operations) > MOST_OPERATIONS:
             msg = (
                 f"{source}: more than {MOST_OPERATIONS:,} operations, such as {quoted(name)}; "
@@ -293,8 +305,18 @@ class _Reading:
             groups.setdefault(_top(joined, name), []).append(name)
         return list(groups.values())
 
+    def _merged(self) -> tuple[IntArray, tuple[str, ...]]:
+        """What stands for each operation, and their names: one for those that are too many."""
+        merged, names = np.arange(len(self.operations)), list(self.operations)
+        for pattern, alike in self.alike.items():
+            if len(alike) > ALIKE:
+                merged[alike] = alike[0]
+                names[alike[0]] = pattern
+        return merged, tuple(names)
+
     def _spans(self, names: Sequence[str], first: int) -> Spans:
         parts = [self.rows[name] for name in names]
+        merged, operations = self._merged()
 
         def column(which: str) -> NDArray[Any]:
             return np.concatenate([np.asarray(getattr(part, which)) for part in parts])
@@ -308,14 +330,14 @@ class _Reading:
             trace=trace[kept],
             parent=parent,
             service=what[0],
-            operation=what[1],
+            operation=merged[what[1]],
             kind=what[2],
             peer=what[3],
             start=np.asarray(column("start")[kept] - first, float) * _SECONDS,
             end=np.asarray(column("end")[kept] - first, float) * _SECONDS,
             failed=what[4].astype(bool),
             services=tuple(self.services),
-            operations=tuple(self.operations),
+            operations=operations,
             peers=tuple(self.peers),
             sampled=min(set().union(*(part.sampled for part in parts)), default=1.0),
             twice=len(trace) - len(kept),

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from headway.errors import MeasurementError, quoted
 from headway.models.importing.foreign.naming import plain_names
+from headway.models.language.formula import MOST_CHARACTERS
 from headway.models.tracing.flows import Always, Block, Geometric, Stage, Times, Ways
 from headway.models.tracing.keys import Key
 from headway.models.tracing.measured import Measured
@@ -19,7 +21,13 @@ _TRIFLE = 1e-3  # share of an entry's own time below which a part of it is left 
 
 
 def to_text(services: Services, name: str) -> str:
-    """The text of its model file."""
+    """The text of its model file.
+
+    Raises
+    ------
+    MeasurementError
+        For too many operations that are asked for from outside.
+    """
     import tomli_w
 
     return tomli_w.dumps(_Writing(services).document(name))
@@ -104,7 +112,15 @@ class _Writing:
             }
             formulas[key] = f"arrival_rate * {name}"
         rest = " - ".join(["1", *(f"{self.names[key]}_share" for key in keys[1:])])
-        return {keys[0]: f"arrival_rate * ({rest})", **formulas}
+        first = f"arrival_rate * ({rest})"
+        if len(first) > MOST_CHARACTERS:
+            operation = quoted(self.services.entries[keys[0]].operation)
+            msg = (
+                f"{len(keys):,} operations are asked for from outside, such as {operation}: too "
+                "many for a model; name spans by routes, without what is in a request"
+            )
+            raise MeasurementError(msg)
+        return {keys[0]: first, **formulas}
 
     def _share(self, key: Key) -> float:
         loads = [load for load in self.services.loads if load.shares]

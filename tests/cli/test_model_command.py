@@ -135,6 +135,17 @@ def test_traces_that_begin_at_once_have_shares(tmp_path):
     assert "b_y_share = 0.5" in (tmp_path / "m.toml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "operations"),
+    [("job_{}", ["job_{id}"]), ("shard {}", [f"shard {k}" for k in range(20)])],
+)
+def test_names_that_differ_in_many_numbers_are_one_operation(tmp_path, name, operations):
+    rows = [(f"{k + 1:x}", "", name.format(k), 20 * k, 20 * k + 10) for k in range(200)]
+    rows = rows if len(operations) == 1 else rows[: len(operations)]
+    found = told(tmp_path, {"web.json": document(spans("web", *rows))})
+    assert [entry["operation"] for entry in found["entries"]] == operations
+
+
 def test_an_operation_that_asks_for_itself_is_one_entry(tmp_path):
     rows = [("1", "", "walk", 0, 90), ("2", "1", "walk", 10, 80), ("3", "2", "walk", 20, 70)]
     [entry] = told(tmp_path, {"tree.json": document(spans("files", *rows))})["entries"]
@@ -289,6 +300,11 @@ def asked(ahead: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
     return web, spans("stock", *work)
 
 
+def words(number: int) -> str:
+    """A name without digits."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
 WEB, STOCK = asked()
 ASKED = document(WEB, STOCK)
 
@@ -304,10 +320,13 @@ ASKED = document(WEB, STOCK)
         ([otlp({"endTimeUnixNano": "10"})], "a span ends before it starts"),
         ([f'{otlp({})}\n{{"data": [{{"traceID": "1", "spans": []}}]}}'],
          "not all of it is OpenTelemetry's; keep each form in files of its own"),
-        ([otlp(*({"spanId": f"{k:x}", "name": f"work y{k:x}"} for k in range(1, 100_000)))],
+        ([otlp(*({"spanId": f"{k:x}", "name": f"work {words(k)}"} for k in range(1, 100_000)))],
          "more than 10,000 operations"),
+        ([otlp(*({"spanId": f"{k:x}", "name": f"work {words(k)}"} for k in range(1, 1000)))],
+         "999 operations are asked for from outside"),
     ],
-    ids=["empty", "no_span", "empty_trace", "circle", "backwards", "mixed", "operations"],
+    ids=["empty", "no_span", "empty_trace", "circle", "backwards", "mixed", "operations",
+         "entries"],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
     for k, text in enumerate(files):
