@@ -279,7 +279,7 @@ METHODS = (
         "at each time the steady state of the load of infinitely many servers",
         _timed("MARKOV", "ROOMY", "BY_SERVERS", "UNHURRIED", "NEVER_FULL"),
         {Subject.TIMED: f"{_TIMED}.methods:by_offered_load"},
-        error=f"{_TIMED}.measured:OFFERED_LOAD_ERROR",
+        error=f"{_TIMED}.measured:offered_load_error",
         approximates=True,
     ),
     MethodRow(
@@ -287,7 +287,7 @@ METHODS = (
         "means and covariances of a network over time, as if numbers were normal",
         _timed("MARKOV", "ROOMY", "BY_SERVERS"),
         {Subject.TIMED: f"{_TIMED}.fluid:by_fluid"},
-        error=f"{_TIMED}.measured:FLUID_ERROR",
+        error=f"{_TIMED}.measured:fluid_error",
         approximates=True,
     ),
     MethodRow(
@@ -295,7 +295,7 @@ METHODS = (
         "at each time the steady state of its rate",
         _timed("MARKOV", "BY_SERVERS", "UNHURRIED", "NEVER_FULL"),
         {Subject.TIMED: f"{_TIMED}.methods:by_pointwise"},
-        error=f"{_TIMED}.measured:POINTWISE_ERROR",
+        error=f"{_TIMED}.measured:pointwise_error",
         approximates=True,
     ),
 )

@@ -37,8 +37,10 @@ from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.service import Service
 
 ERROR = 1e-3
-"""Largest difference of a step by two orders. Answers differ by 1e-4 of themselves from those at
-1e-5, as the order that counts is nearer; that is far below what the normal law is off by."""
+"""Largest difference of a step by two orders. With a hundredth of it mean response times differ by
+up to 0.3% in a minute and 0.01% over a day, and replicas by up to 10% in a minute and 0.4% over a
+day, as courses part at other looks; over a day that is less than the normal law is off by.
+``python -m tests.campaigns.autoscaled_steps --seed 1000 --count 6`` measures it."""
 
 FEWEST = 1e-4
 """Probability below which a look does not part a course; chosen likewise."""

@@ -61,8 +61,8 @@ def random_day(seed):
     return erlangs / rates.max(), rates, law
 
 
-def solved(seed):
-    """What headway says of a day: the numbers that `LEAST` names."""
+def model(seed):
+    """The pool of a day under its autoscaler."""
     time, rates, law = random_day(seed)
     numbers = {
         "target": law["target"],
@@ -71,9 +71,14 @@ def solved(seed):
         "start_delay": law["delay"] * STEP,
     }
     graph = ModelGraph("pool").declare("servers").station("cpu", MMm(time, "servers"))
-    model = graph.autoscale("servers", numbers).at(servers=replicas_of(time, rates, law))
+    return graph.autoscale("servers", numbers).at(servers=replicas_of(time, rates, law))
+
+
+def solved(seed):
+    """What headway says of a day: the numbers that `LEAST` names."""
+    time, rates, _ = random_day(seed)
     day = Day(tuple((MINUTE * np.arange(MINUTES + 1)).tolist()), tuple(rates.tolist()))
-    found = over_model(model, day, LATE * time, every=MINUTE, percentiles=())
+    found = over_model(model(seed), day, LATE * time, every=MINUTE, percentiles=())
     return [
         found.scaling.over / MINUTE,
         found.time_over / MINUTE,

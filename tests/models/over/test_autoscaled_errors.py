@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from headway.queueing.transient.measured import AUTOSCALED_ERROR, FLUID_ERROR, OFFERED_LOAD_ERROR
+from headway.queueing.transient.measured import (
+    AUTOSCALED_ERROR,
+    FLUID_ERROR,
+    FLUID_NETWORK_ERROR,
+    OFFERED_LOAD_ERROR,
+    OFFERED_LOAD_NETWORK_ERROR,
+    POINTWISE_NETWORK_ERROR,
+)
 from tests import campaigns
-from tests.campaigns import autoscaled
+from tests.campaigns import autoscaled, network_days
 from tests.support.places import ROOT
 
 ROWS = campaigns.stored_rows(ROOT / autoscaled.PAGE)
@@ -33,6 +40,25 @@ def test_the_label_holds_all_that_was_measured():
     ):
         usual = np.ceil(np.quantile(autoscaled.errors(ROWS, name), 0.9))
         assert words.format(usual) in AUTOSCALED_ERROR.region
+
+
+@pytest.mark.parametrize(
+    ("method", "label"),
+    [
+        ("offered load", OFFERED_LOAD_NETWORK_ERROR),
+        ("pointwise", POINTWISE_NETWORK_ERROR),
+        ("fluid", FLUID_NETWORK_ERROR),
+    ],
+)
+def test_networks_have_labels_of_their_own(method, label):
+    rows = campaigns.stored_rows(ROOT / network_days.PAGE)
+    for name in network_days.NAMES:
+        most = network_days.errors(rows, method, name).max()
+        assert most <= getattr(label, name) <= 1.01 * most
+    usual = np.ceil(np.percentile(network_days.errors(rows, method, "response_time"), 90))
+    assert f"90 of 100 within {usual:.0f}%" in label.region
+    for line in network_days.table(rows):
+        assert line in PAGE
 
 
 @pytest.mark.parametrize("seed", [1000])
