@@ -199,14 +199,18 @@ def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
     shown = parameter.shown(value, scale)
     if name in counts(model.graph):
         return f"{four_digits(value)} {spoken(name)}"
-    return shown if name == "arrival_rate" else f"{spoken(name)} {shown}"
+    if name == "arrival_rate":
+        return scale.text(value, parameter.unit)
+    return f"{spoken(name)} {shown}"
 
 
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
     """Which pool or processor is the fullest."""
     first, now = fills_first(report), _now(report, solution)
     said = f"{first.fills}; {now}" if first else now
-    return Headline(_clients_question(report), _sentence(said))
+    is_open = load_parameter(report) == "arrival_rate"
+    asked = _load_question(report) if is_open else _clients_question(report)
+    return Headline(asked, _sentence(said))
 
 
 def _of_program(report: Report | ModelReport) -> Headline:
