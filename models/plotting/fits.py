@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
+from headway.kinds import FloatArray
 from headway.models.analysis.comparison import Comparison
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.elsewhere import Elsewhere
@@ -37,6 +38,7 @@ from headway.models.plotting.pieces import (
     style,
     visible,
 )
+from headway.models.structure.outputs import percent_of
 
 _RUNNERS_UP = 4  # drawn at most
 _LEAST_WEIGHT = 0.005  # that is not written as 0%
@@ -146,10 +148,25 @@ def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> 
     if loads.size == 0:
         draw_model(axes, fit.comparison, shown, "fit")
         return
-    predicted = Elsewhere(fit.problem, loads).response_time(fit.optimum.free)
-    low, _, high = expecting.predict(loads).response_time
+    low, _, high = _expected(expecting, fit.comparison.output, loads)
     draw_band(axes, loads / unit, low / shown.scale, high / shown.scale)
-    draw_curve(axes, loads / unit, predicted / shown.scale, "fit")
+    draw_curve(axes, loads / unit, _curve(fit, loads) / shown.scale, "fit")
+
+
+def _curve(fit: Fit, loads: FloatArray) -> FloatArray:
+    """What a fit expects of its first output: the mean response time, or a percentile of it."""
+    if percent_of(fit.comparison.output) is None:
+        return Elsewhere(fit.problem, loads).response_time(fit.optimum.free)
+    middle: FloatArray = _expected(fit, fit.comparison.output, loads)[1]
+    return middle
+
+
+def _expected(expecting: Fit | ServerFit, output: str, loads: FloatArray) -> FloatArray:
+    """Band and middle of the response time, or of a percentile of it, shape (3, loads)."""
+    percent = percent_of(output)
+    if percent is None:
+        return expecting.predict(loads).response_time
+    return expecting.predict(loads, [percent]).percentiles[output]
 
 
 def _draw_published(axes: Axes, fit: Fit, shown: Unit) -> None:
@@ -168,9 +185,15 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
     """Draw a runner-up where it has a curve over the load."""
     loads, look = fit.loads(), style(place)
     if loads.size:
-        predicted = Elsewhere(fit.problem, loads).response_time(fit.optimum.free) / scale
         x = loads / fit.comparison.load.unit.scale
-        axes.plot(x, predicted, color=look.colour, linestyle=look.line, linewidth=1, label=name)
+        axes.plot(
+            x,
+            _curve(fit, loads) / scale,
+            color=look.colour,
+            linestyle=look.line,
+            linewidth=1,
+            label=name,
+        )
 
 
 def side_by_side_figure(side: SideBySide) -> Figure:

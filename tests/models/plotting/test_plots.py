@@ -16,6 +16,8 @@ from headway.models import (
     data_path,
     slowdown_figure,
 )
+from headway.models.language.scales import units_of
+from headway.models.plotting.charts import measured_chart
 from headway.models.plotting.figures import picture
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.signatures.sfs import MeasuredSignature
@@ -298,3 +300,18 @@ def test_slowdowns_of_several_programs():
         SlowdownPanel("one", levels, levels[:2], {})
     with pytest.raises(InvalidParameter, match="at least one"):
         slowdown_figure([], "x")
+
+
+def test_the_curve_of_a_fitted_percentile_is_that_percentile():
+    """Of M/M/1 with 2 ms besides, p99 = 2 ms + ln(100) * 1 ms / (1 - X / 1000)."""
+    points = {x: 2 + np.log(100) / (1 - x / 1000) for x in (100, 300, 500, 700, 800)}
+    text = "\n".join(["throughput_ops_s,p99_ms", *(f"{x},{y:.6f}" for x, y in points.items())])
+    model = catalogue_model("server-single").at(delay="1 ms", service_time="0.9 ms")
+    fit = model.fit(Measurements.parse(text, "tail.csv"), ["delay", "service_time"], y="p99_ms")
+
+    axes = measured_chart(fit, units_of(fit)).axes[0]
+
+    (line,) = (each for each in axes.get_lines() if each.get_label() == "fit")
+    drawn = np.interp(list(points), line.get_xdata(), line.get_ydata())
+    # between the points of the line, which bends; the mean would be a third of it
+    np.testing.assert_allclose(drawn, list(points.values()), rtol=0.02)
