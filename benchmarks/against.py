@@ -92,6 +92,8 @@ def main(arguments: list[str]) -> int:
         then = Path(folder) / "then"
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(then), chosen.rev], check=True)
+        build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+        subprocess.run(build, cwd=then, capture_output=True, check=False)  # its kernels, as here
         trees = Tree(ROOT, Path(folder) / "links-now"), Tree(then, Path(folder) / "links-then")
         print(f"{'processor time of a call [ms]':52} {'now':>10} {chosen.rev[:10]:>10}   ratio")
         try:
