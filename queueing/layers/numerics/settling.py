@@ -6,7 +6,8 @@ Numer. Anal. 49(4), 2011, 1715-1735): with differences dX, dF of successive x an
 
     x' = x + b f - (dX + b dF) y,   y the least squares solution of dF y = f.
 
-Where a residual grows, the point forgets what it had seen, and takes shorter steps.
+Where a residual grows, the point forgets what it had seen, and takes shorter steps; where it is
+large, steps are not mixed, as what they showed holds near them only.
 """
 
 import numpy as np
@@ -18,6 +19,7 @@ _KEPT = 5  # steps that are mixed; chosen, of 3 to 10, which differ little
 _SHARES = 0.5, 0.01  # most and least b
 _SHORTER, _LONGER = 0.7, 1.1  # factors on it, where residuals grow and where they shrink
 _GROWN = 2.0  # times the smallest residual since it forgot
+_LARGE = 0.3  # over the larger of x and g, from which they are not; of 0.2 to 0.5 the fewest steps
 _RANGE = 0.3, 2.0  # times the smaller and larger of x and g, beyond which no step goes
 _RIDGE = 1e-12  # of the trace, so that equal steps do no harm
 
@@ -49,7 +51,7 @@ class Settling:
         """The next x, of the shape (numbers, points) of both, which are 0 or more."""
         scale = np.abs(g) + self.small
         residual = g - x
-        largest = np.abs(residual / scale).max(axis=0)
+        largest = np.abs(residual / (np.maximum(np.abs(x), np.abs(g)) + self.small)).max(axis=0)
         fresh = self._remembered(x, residual, largest)
         step = self._share * residual
         if self._steps:
@@ -66,7 +68,7 @@ class Settling:
             self._least, self._last = largest, largest
             self._before = x, residual
             return np.ones(x.shape[1], bool)
-        grown = largest > _GROWN * self._least
+        grown = (largest > _GROWN * self._least) | (largest > _LARGE)
         factor = np.where(largest > self._last, _SHORTER, _LONGER)
         self._share = np.clip(self._share * factor, *_SHARES[::-1])
         self._least = np.where(grown, largest, np.minimum(self._least, largest))
