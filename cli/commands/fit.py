@@ -83,7 +83,7 @@ _BOOTSTRAP, _LOSS = twins(
 _OUT, _ANYWAY = twins(
     "--out FILE.toml, --anyway", "Write the fitted model, even if the fit is poor."
 )
-_AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; suggest what to run next.")
+_AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; suggest the next run.")
 
 
 @used("fit", *FORMS)

@@ -28,6 +28,7 @@ lambda_i on average (Keilson, *Markov Chain Models*, 1979, section 4.1).
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from math import inf
 
 import numpy as np
@@ -106,6 +107,7 @@ _FEW = 1e-3
 rate of attempts by about as much, so however close together they come, it is off by little."""
 
 
+@lru_cache(maxsize=64)  # a page asks for the points of a curve more than once
 def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
     """Follow a request through its attempts, until others are as it is.
 

@@ -301,7 +301,7 @@ kind = "MMm"
 service_time = "8.1 ms"
 servers = 4
 [arrivals]
-server = { timeout = "100 ms", retries = 3 }
+server = { timeout = "100 ms", retries = 1 }
 """
 APART = """
 name = "apart"

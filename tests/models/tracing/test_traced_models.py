@@ -341,6 +341,11 @@ SPAN = {
 }
 
 
+def in_letters(number: int) -> str:
+    """A name of its own, without digits, which would be taken for what is in a request."""
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
+
+
 def otlp(*spans: Mapping[str, Any]) -> str:
     scope = {
         "scopeSpans": [{"spans": [{**SPAN, **span} for span in spans]}],
@@ -365,7 +370,7 @@ def otlp(*spans: Mapping[str, Any]) -> str:
         (otlp({}).replace('"spans"', '"scope": {"attributes": [{"key": "tailsampling.policy", '
                           '"value": {"stringValue": "slow"}}]}, "spans"'),
          "a tail sampler chose these traces"),
-        (otlp(*({"spanId": f"{k:x}", "name": f"work y{k:x}"} for k in range(1, 10_100))),
+        (otlp(*({"spanId": f"{k:x}", "name": f"work {in_letters(k)}"} for k in range(1, 10_100))),
          "more than 10,000 operations"),
     ],
 )  # fmt: skip

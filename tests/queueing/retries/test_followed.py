@@ -53,7 +53,7 @@ def test_what_is_left_of_an_attempt_is_that_of_a_dense_chain(servers, timeout):
 @pytest.mark.parametrize(("servers", "rate"), [(1, 0.6), (4, 3.0)])
 def test_without_retries_it_is_the_law_of_a_poisson_stream(servers, rate):
     queue = TimedQueue(1.0, servers, 2.0)
-    found, law = followed(queue, Clients(timeout=2.0), rate), queue.at(rate)
+    found, law = followed(queue, Clients(timeout=queue.timeout), rate), queue.at(rate)
     assert found.late == pytest.approx(law.late, rel=1e-9)
     assert found.wasted == pytest.approx(law.late_work, rel=1e-9)
     assert found.time == pytest.approx(law.time_in_time / (1 - law.late), rel=1e-9)
@@ -73,7 +73,8 @@ def test_a_timeout_of_half_a_service_is_near_a_simulation_written_apart():
     """M/M/4 at a quarter of its load: a Poisson stream of attempts would answer 72%, not 50%."""
     runs = [Apart(seed, 1.0, 4, 0.5, 2, 0.0).play(1500.0) for seed in range(8)]
     good = np.array([1 - each["given_up"] / each["requests"] for each in runs])
-    found = followed(TimedQueue(1.0, 4, 0.5), Clients(timeout=0.5, retries=2), 1.0)
+    queue = TimedQueue(1.0, 4, 0.5)
+    found = followed(queue, Clients(timeout=queue.timeout, retries=2), 1.0)
     assert abs(found.answered - good.mean()) < 0.01 + 4 * good.std(ddof=1) / len(good) ** 0.5
     assert found.answered < 0.6
 
