@@ -3,10 +3,12 @@
 import colorsys
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.figure import Figure
 
 from headway.errors import GraphError, InvalidParameter
 from headway.models.language.scales import units_of
@@ -259,11 +261,7 @@ def _layers_drawing(report: Report | ModelReport) -> PageFigure | None:
     ]
     tasks = [f"{name} on {task.processor}" for name, task in layers.tasks.items()]
     words = f"Layers of {report.title}. Tasks: {', '.join(tasks)}. Calls: {'; '.join(calls)}."
-    try:
-        figure = model_figure(model, units_of(report))
-    except GraphError:
-        return None
-    return PageFigure(inline_svg(figure, "graph", words), words)
+    return _told_apart(lambda: model_figure(model, units_of(report)), words)
 
 
 def _program_drawing(report: Report | ModelReport) -> PageFigure | None:
@@ -272,8 +270,13 @@ def _program_drawing(report: Report | ModelReport) -> PageFigure | None:
         return None
     solution = report.sensitivity.solution
     words = f"What {', '.join(map(spoken, solution.outputs))} are calculated from."
+    return _told_apart(lambda: program_figure(solution, units_of(report)), words)
+
+
+def _told_apart(draw: Callable[[], Figure], words: str) -> PageFigure | None:
+    """A graph with its words; None for more parts than can be told apart."""
     try:
-        figure = program_figure(solution, units_of(report))
+        figure = draw()
     except GraphError:
         return None
     return PageFigure(inline_svg(figure, "graph", words), words)
