@@ -41,7 +41,8 @@ def program_figure(solution: Solution, scale: Scale) -> Figure:
             continue
         own = [each for each, what in map(_named, drawn.predecessors(node)) if what == _PARAMETER]
         is_link = sort not in _FORMULAS
-        lines = [node, drawn.nodes[node]["kind"]] if is_link else _value(solution, name, scale)
+        kind = [drawn.nodes[node]["kind"]] if "kind" in drawn.nodes[node] else []  # a name alone
+        lines = [node, *kind] if is_link else _value(solution, name, scale)
         words = "\n".join([*lines, *_given(own)])
         parts[node] = PictureBox(words, Sort.STATION)
         edges += [Edge(node, target) for target in drawn.successors(node)]
