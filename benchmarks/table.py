@@ -1,12 +1,12 @@
 """Every task of `benchmarks.tasks` beside a plain loop in C, or what else it is measured by.
 
 ``make benchmark-table`` measures all anew into ``benchmarks/table.csv``; ``python -m
-benchmarks.table --only closed`` measures those whose names contain it, and stores nothing; ``python
--m benchmarks.table --stored`` prints what is stored, as docs/accuracy/calls.md has it. Both are
-measured in turns within one run, by processor time. Ratios say how much a call costs beyond
-the arithmetic itself: of the smallest tasks it is the call, which checks what it is given. Where
-there is no loop of the same, another is named: a linear system of LAPACK for routes, the start of
-a bare interpreter for commands, 10^5 values of Erlang's C.
+benchmarks.table --only closed`` measures those whose names contain it, and stores them only with
+``--store``; ``python -m benchmarks.table --stored`` prints what is stored, as
+docs/accuracy/calls.md has it. Both are measured in turns within one run, by processor time. Ratios
+say how much a call costs beyond the arithmetic itself: of the smallest tasks it is the call, which
+checks what it is given. Where there is no loop of the same, another is named: a linear system of
+LAPACK for routes, the start of a bare interpreter for commands, 10^5 values of Erlang's C.
 """
 
 import argparse
@@ -249,14 +249,16 @@ def main() -> None:
     """Measure or print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="tasks whose names contain this")
+    parser.add_argument("--store", action="store_true", help="store those measured by --only, too")
     parser.add_argument("--stored", action="store_true", help="print what is stored")
     chosen = parser.parse_args()
     if chosen.stored:
         print("\n".join(page()))
         return
     rows = list(_measure(chosen.only))
-    if not chosen.only:
-        store(rows)
+    if chosen.store or not chosen.only:
+        known = {row.task: row for row in (*stored(), *rows)}
+        store([known[name] for name in TASKS if name in known])
 
 
 if __name__ == "__main__":

@@ -42,8 +42,9 @@ def answered(network: Network, overload: Overload, found: Lengths) -> Result:
     unlike, closed = unequal(network), ~network.is_open
     rate, queue = network.rates.copy(), np.zeros(network.demand.shape)
     rate[closed], queue[closed] = found.throughput, found.queue_length
-    stay = _open_stay(network, found, queue, unlike)
-    queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
+    if network.has_open:
+        stay = _open_stay(network, found, queue, unlike)
+        queue[~closed] = (network.rates[:, None] * network.visits * stay)[~closed]
     note = found.approximation
     if not note and found.open_stay is None:
         note = _in_order(network, unlike, overload)

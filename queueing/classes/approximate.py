@@ -36,8 +36,7 @@ def approximated(
         Its name, and the fixed point that it iterates to.
     """
     arrays = _arrays(network, load)
-    state = solver(arrays)
-    state = _within_capacity(network, arrays, load, state)
+    state = _within_capacity(network, arrays, load, solver(arrays))
     growth = np.where(network.is_delay[:, None], 1.0, arrays.growth(state))
     queue = with_delays(network, state.rate, state.queue)
     spread = network.scv is not None
@@ -50,10 +49,12 @@ def approximated(
 
 def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: Iterate) -> Iterate:
     """Let jobs wait longer where a station would be busier than it can be."""
+    room = np.where(network.is_delay[:, None], np.inf, network.servers - load)
+    if not ((state.rate[:, None] * arrays.demand).sum(axis=0) > room).any():
+        return state
     some = np.maximum(state.rate, 1e-300)
     waits = unequal(network) & (arrays.demand > 0)
     weight = np.where(waits, network.visits[~network.is_open], arrays.demand)
-    room = np.where(network.is_delay[:, None], np.inf, network.servers - load)
     demands = ClassDemands(arrays.population, arrays.population / some, arrays.demand, weight, room)
     longer = longer_waits(demands)
     if not longer.any():

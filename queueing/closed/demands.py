@@ -61,6 +61,7 @@ def common_shape(stations: Sequence[Station], others: Sequence[Amount]) -> tuple
 def closed_stations(
     stations: Sequence[Station],
     demand: FloatArray,
+    servers: FloatArray,
     shape: tuple[int, ...],
     population: FloatArray,
 ) -> list[ClosedStation]:
@@ -72,6 +73,8 @@ def closed_stations(
         Stations with numbers for fields.
     demand
         Service demands D, shape (stations, points) [s].
+    servers
+        Servers of each, likewise.
     shape
         Shape of the operating points.
     population
@@ -80,14 +83,14 @@ def closed_stations(
     Examples
     --------
     >>> from headway.queueing.stations.base import MM1
-    >>> closed_stations([MM1(0.5)], np.array([[2.0]]), (), np.array([3.0]))[0].kind.value
+    >>> one = np.ones((1, 1))
+    >>> closed_stations([MM1(0.5)], 2 * one, one, (), np.array([3.0]))[0].kind.value
     'queue'
     """
-    counts = rows([station.count for station in stations], shape)
     used: list[bool] = np.any(demand, axis=1).tolist()
-    pooled: list[bool] = np.any(counts > 1, axis=1).tolist()
+    pooled: list[bool] = np.any(servers > 1, axis=1).tolist()
     return [
-        _station(station, demand[k], counts[k], shape, population, is_pool=pooled[k])
+        _station(station, demand[k], servers[k], shape, population, is_pool=pooled[k])
         if used[k]
         else ClosedStation(ServiceKind.QUEUE, demand[k], np.ones(demand[k].shape), _STEADY)
         for k, station in enumerate(stations)  # nobody spends time at an unused one

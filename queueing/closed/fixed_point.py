@@ -168,17 +168,10 @@ def _steadily(
 ) -> tuple[Iterate, bool]:
     """Take the steps where coefficients are the same at every state, with breaks."""
     classes, stations, points = shape = state.queue.shape
-    gain, least, extra, shift, think_time, jobs = map(
-        np.ascontiguousarray,
-        (
-            near.gain,
-            near.least,
-            near.extra,
-            np.broadcast_to(correction, shape),
-            network.think_time,
-            network.population,
-        ),
-    )
+    shift = np.empty(shape)
+    shift[:] = correction
+    numbers = near.gain, near.least, near.extra, shift, network.think_time, network.population
+    gain, least, extra, shift, think_time, jobs = map(np.ascontiguousarray, numbers)
     given = gain, least, extra, shift, think_time, jobs
     now = Iterate(*(np.array(part, order="C") for part in (state.rate, state.found, state.queue)))
     work = np.empty((points + 4) * (classes + 1) * (stations + 1) + stations**2)

@@ -10,6 +10,7 @@ tests.campaigns.open_class_errors`` simulates networks by region.
 """
 
 from collections.abc import Sequence
+from functools import cache
 
 from headway.numerals import digits
 from headway.queueing.network.names import Method
@@ -227,6 +228,7 @@ def open_note(in_order: OrderedStations | Sequence[str], region: OpenRegion) -> 
     return f"{note}; largest error measured: response time {digits(region.error)}% ({region})"
 
 
+@cache
 def _largest(rate: float, time: float, where: str = "") -> str:
     errors = f"throughput {digits(rate)}%, response time {digits(time)}%"
     return f"largest error measured{where}: {errors}"

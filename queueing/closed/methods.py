@@ -57,30 +57,48 @@ _Solver = Callable[[Sequence[ClosedStation], FloatArray, FloatArray], Found]
 
 
 def walked(network: Network) -> Result:
-    """Solve one class by exact mean value analysis."""
-    return _answered(network, Method.EXACT, _exact)
+    """Solve one class by exact mean value analysis of delays and single servers."""
+    jobs, demand, rests = network.population[0], network.demand[0], network.is_roomy
+    still = network.think_time[0] + demand[rests].sum(axis=0)
+    if rests.all():
+        rate = jobs / still
+        return _answered(network, Method.EXACT, Found(rate, demand * rate, {}))
+    check_memory([int(jobs.max()) + 1], 8.0 * float(jobs.max()))  # a step each, if no memory
+    rate, waiting = mean_value_analysis(demand[~rests], network.queues[~rests], still, jobs)
+    queue = demand * rate
+    queue[~rests] = waiting
+    return _answered(network, Method.EXACT, Found(rate, queue, {}))
 
 
 def convolved(network: Network) -> Result:
     """Solve one class by convolution."""
-    return _answered(network, Method.CONVOLUTION, _convolution)
+    return _by_stations(network, Method.CONVOLUTION, _convolution)
 
 
 def by_linearizer(network: Network) -> Result:
     """Solve one class by approximate mean value analysis with Linearizer's correction."""
-    return _answered(network, Method.LINEARIZER, _approximate(linearizer))
+    return _by_stations(network, Method.LINEARIZER, _approximate(linearizer))
 
 
 def by_schweitzer(network: Network) -> Result:
     """Solve one class by approximate mean value analysis with Bard and Schweitzer's estimate."""
-    return _answered(network, Method.SCHWEITZER, _approximate(schweitzer))
+    return _by_stations(network, Method.SCHWEITZER, _approximate(schweitzer))
 
 
-def _answered(network: Network, method: Method, solver: _Solver) -> Result:
-    """Solve one class, and all else by the operational laws: X V, U = X V S / m, R = Q / (X V)."""
+def _by_stations(network: Network, method: Method, solver: _Solver) -> Result:
+    """Solve one class at stations that may have several speeds."""
+    jobs = network.population[0]
+    stations = closed_stations(
+        network.kinds, network.demand[0], network.servers, network.shape, jobs
+    )
+    pools = any(s.kind is ServiceKind.VARYING for s in stations)
+    return _answered(network, method, solver(stations, network.think_time[0], jobs), pools=pools)
+
+
+def _answered(network: Network, method: Method, found: Found, *, pools: bool = False) -> Result:
+    """All else by the operational laws: X V, U = X V S / m, R = Q / (X V)."""
     jobs, visits, times = network.population[0], network.visits[0], network.service_times[0]
-    stations = closed_stations(network.kinds, visits * times, network.shape, jobs)
-    rate, queue, working = solver(stations, network.think_time[0], jobs)
+    rate, queue, working = found
     through = visits * rate
     some = through > 0
     per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
@@ -88,7 +106,6 @@ def _answered(network: Network, method: Method, solver: _Solver) -> Result:
     used = through * times / rows([station.speedup for station in network.kinds], network.shape)
     for k, share in working.items():
         used[k] = share
-    pools = any(s.kind is ServiceKind.VARYING for s in stations)
     return one_class_result(
         network.shape,
         method,
@@ -116,7 +133,7 @@ def convolution_cost(network: Network) -> Cost:
     varying = [s for s in network.kinds if s.can.product_form is not ServiceKind.DELAY]
     memory = 8.0 * (float(most) + 1) * (6 + 2 * len(varying))
     if memory > LARGEST:
-        stations = closed_stations(network.kinds, demand, network.shape, jobs)
+        stations = closed_stations(network.kinds, demand, network.servers, network.shape, jobs)
         queues, crowds = _of(ServiceKind.QUEUE, stations), _of(ServiceKind.VARYING, stations)
         memory = series_bytes(crowds, jobs)
         still = network.think_time[0] + _delays(stations, jobs)
@@ -130,15 +147,6 @@ def _shares(network: Network, demand: FloatArray) -> bool:
     jobs = network.population[0]
     numbers = np.vstack([network.think_time[:1], demand, network.servers])
     return bool(by_network(numbers, jobs))
-
-
-def _exact(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:
-    queues, still = _of(ServiceKind.QUEUE, stations), think + _delays(stations, jobs)
-    if not queues:
-        return _place(stations, jobs / still, [], [])
-    check_memory([int(jobs.max()) + 1], 8.0 * float(jobs.max()))  # a step each, if no memory
-    rate, queue = mean_value_analysis(*_rows(queues, jobs), still, jobs)
-    return _place(stations, rate, queue, [])
 
 
 def _convolution(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:

@@ -12,7 +12,7 @@ from headway.queueing.methods.memory import check_memory
 from headway.queueing.methods.solve import solve
 from headway.queueing.network.arrays import check_population, rows
 from headway.queueing.network.names import Method
-from headway.queueing.network.network import JobClass, Network, shared_by_one
+from headway.queueing.network.network import JobClass, Network, distinct, shared_by_one
 from headway.queueing.network.result import BY_CLASS, BY_STATION, Result
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.quota import Ends, Mixed
@@ -142,8 +142,8 @@ def solve_one_class(
     """
     check_network(stations, visits, think_time)
     check_population(population)
-    forks = any(station.can.forks for station in stations)
-    if not forks and any(station.can.mixed for station in stations):
+    abilities = distinct(station.can for station in stations)
+    if any(can.mixed for can in abilities) and not any(can.forks for can in abilities):
         return _mixed(stations, visits, population, think_time, method)
     network = closed_network(stations, visits, population, think_time, forked)
     return of_one_class(solve(network, method))

@@ -99,13 +99,13 @@ def closed_marginal(
             "no station has a demand and there is no think time, so jobs would circulate "
             "for ever; give a service time"
         )
-    network = closed_stations(stations, demand, shape, jobs)
+    servers = rows([station.count for station in stations], shape)
+    network = closed_stations(stations, demand, servers, shape, jobs)
     check_memory([int(jobs.max()) + 1], series_bytes(network, jobs))
     size = max(1, BLOCK // (int(jobs.max()) + 1))
-    count = np.broadcast_to(np.asarray(stations[place].count, float), shape).reshape(jobs.shape)
     blocks = [
         _Block([points_of(s, part) for s in network], think[part], jobs[part], place).answers(
-            count[part]
+            servers[place][part]
         )
         for start in range(0, jobs.size, size)
         for part in [slice(start, start + size)]

@@ -92,9 +92,10 @@ class Need:
         if self.by_class and network.kinds:
             return ""
         known: dict[int, str] = network.found
-        if id(self) not in known:
-            known[id(self)] = _of(self.missing, network)
-        return known[id(self)]
+        why = known.get(id(self))
+        if why is None:
+            why = known[id(self)] = _of(self.missing, network)
+        return why
 
 
 @dataclass(frozen=True)
@@ -277,14 +278,8 @@ class MethodRow:
         """What is in its way, in one line; empty where it applies."""
         if network.subject not in self.subjects:
             return f"method {self.name} does not support {network.subject}; use method auto"
-        found = network.found
-        for need in self._of_one_class if network.kinds else self.needs:
-            why = found.get(id(need))
-            if why is None:
-                why = need.of(network)
-            if why:
-                return why
-        return ""
+        needs = self._of_one_class if network.kinds else self.needs
+        return next(filter(None, (need.of(network) for need in needs)), "")
 
     def lacks(self, network: Solvable) -> int:
         """How many of its needs a network does not meet."""

@@ -9,7 +9,6 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
 from headway.queueing.methods.method import Need, Solvable, Subject
 from headway.queueing.network.network import Network
 from headway.queueing.network.product_form import (
@@ -21,7 +20,6 @@ from headway.queueing.network.product_form import (
     without_form,
 )
 from headway.queueing.stations.abilities import ServiceKind
-from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
 FEW = 10_000
@@ -57,6 +55,8 @@ def _open(network: Network) -> str:
 
 
 def _kinds(network: Network) -> str:
+    if all(can.product_form is not None or can.mixed for can in network.abilities):
+        return ""
     for name, station in zip(network.names, network.kinds, strict=False):
         if station.can.product_form is None and not station.can.mixed:
             where = f"{name}: " if name else ""
@@ -74,6 +74,8 @@ def _served(network: Network) -> str:
     Such a job is on top again as soon as it has left, also where all stations on its way serve the
     last first, and whom it interrupts is never served: the beginning decides what goes on for ever.
     """
+    if not any(order.newest_first for order in network.disciplines):
+        return ""
     last = np.array([s.discipline.newest_first for s in network.stations]) & ~network.is_delay
     if not last.any() or ranked(network).any():
         return ""
@@ -112,6 +114,8 @@ def _alike_at_speeds(network: Network) -> str:
 
 def _sizes_known(network: Network) -> str:
     """Refuse disciplines that look at service times, except where their law is exact."""
+    if not any(order.by_size for order in network.disciplines):
+        return ""
     by_size = np.array([s.discipline.by_size for s in network.stations]) & ranked(network)
     known = by_size.any() and not network.has_closed and exact_by_priority(network)
     for k in np.flatnonzero(by_size):
@@ -122,6 +126,8 @@ def _sizes_known(network: Network) -> str:
 
 def _measured(network: Network) -> str:
     """Refuse to approximate a discipline for which no error was measured."""
+    if all(order.measured for order in network.disciplines):
+        return ""
     for k in np.flatnonzero(without_form(network).any(axis=1)):
         discipline = network.stations[k].discipline
         if not discipline.measured:
@@ -203,24 +209,13 @@ def _product_form(network: Network) -> str:
 
 
 def _single_servers(network: Network) -> str:
+    slow = network.is_crowd
     if network.kinds:
-        slow = [k for k, s in enumerate(network.kinds) if _crowds(s, network.population)]
-    else:
-        slow = np.flatnonzero(network.is_crowd).tolist()
-    if not slow:
+        slow = slow & ~network.is_roomy
+    if not slow.any():
         return ""
-    where = network.names[slow[0]]
+    where = network.names[int(slow.argmax())]
     return f"{where}: its speed depends on the number present; use method convolution".lstrip(": ")
-
-
-def _crowds(station: Station, population: FloatArray) -> bool:
-    """Whether a station of one class works faster with more jobs there."""
-    if station.can.product_form is not ServiceKind.QUEUE:
-        return station.can.product_form is ServiceKind.VARYING
-    if isinstance(station.count, int) and station.count <= 1:
-        return False
-    count = np.asarray(station.count, float)
-    return bool((count > 1).any()) and not bool((count >= population.max()).all())
 
 
 def _pools_of_one_class(network: Network) -> str:

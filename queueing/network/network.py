@@ -1,6 +1,6 @@
 """A queueing network with its numbers: stations, classes of jobs, and the ways between them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -25,7 +25,7 @@ from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.network.ranks import check_priority
 from headway.queueing.network.routing import Routing
 from headway.queueing.network.subject import Subject
-from headway.queueing.stations.abilities import ServiceKind
+from headway.queueing.stations.abilities import Abilities, ServiceKind
 from headway.queueing.stations.base import Station
 from headway.records import dataclass
 
@@ -289,9 +289,19 @@ class Network:
         return {}
 
     @cached_property
+    def abilities(self) -> tuple[Abilities, ...]:
+        """What its stations with laws of their own can do, each once: many are alike."""
+        return distinct(station.can for station in self.kinds)
+
+    @cached_property
+    def disciplines(self) -> tuple[Discipline, ...]:
+        """The disciplines of its stations, each once."""
+        return distinct(station.discipline for station in self.stations)
+
+    @cached_property
     def forks(self) -> bool:
         """Whether a job can be in several queues at once."""
-        return any(station.can.forks for station in self.kinds)
+        return any(can.forks for can in self.abilities)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -351,6 +361,12 @@ class Network:
         return self.is_pool | self.is_varying
 
     @cached_property
+    def is_roomy(self) -> Amount:
+        """Where closed jobs never wait: delays, and a server for each, shape (stations,)."""
+        enough = (self.servers >= self.population.sum(axis=0).max()).all(axis=1)
+        return self.is_delay | (self.is_pool & enough)
+
+    @cached_property
     def full(self) -> FloatArray:
         """Work that each station completes under heavy load [s/s], shape (stations, points)."""
         return self._with_speeds(lambda speeds: speeds[-1])
@@ -399,10 +415,21 @@ class Network:
         )
 
 
-_BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
-
-
 _Found = TypeVar("_Found")
+
+
+def distinct(values: Iterable[_Found]) -> tuple[_Found, ...]:
+    """Each object once, in the order in which they come.
+
+    Examples
+    --------
+    >>> distinct([Saturation.MARK, Saturation.REFUSE, Saturation.MARK])
+    (<Saturation.MARK: 'mark'>, <Saturation.REFUSE: 'refuse'>)
+    """
+    return tuple({id(value): value for value in values}.values())
+
+
+_BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think_time")
 
 
 def once(law: Callable[[Network], _Found]) -> Callable[[Network], _Found]:
@@ -532,18 +559,22 @@ def _by_class(
 def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> None:
     if not stations or not classes:
         raise GraphError("a network needs at least one station and one class")
+    count = len(classes)
     for station in stations:
-        for name in ("service_times", "visits", *(["scv"] if len(station.scv) else [])):
-            if len(getattr(station, name)) != len(classes):
+        for name in ("service_times", "visits", "scv"):
+            given = len(getattr(station, name))
+            if given != count and (given or name != "scv"):
                 msg = (
-                    f"{station.name}: {name} has {len(getattr(station, name))} entries "
-                    f"for {len(classes)} classes; give one for each"
+                    f"{station.name}: {name} has {given} entries for {count} classes; "
+                    "give one for each"
                 )
                 raise GraphError(msg)
 
 
 def _check_time(network: Network) -> None:
     """Refuse a class that goes nowhere, and jobs that would circulate in no time."""
+    if network.demand.any(axis=1).all():
+        return
     somewhere = np.where(
         network.is_open[:, None],
         network.visits.any(axis=1),

@@ -93,7 +93,7 @@ def ranked(network: Network) -> NDArray[np.bool_]:
     >>> ranked(read_network([cpu], [web, batch])).tolist()
     [True]
     """
-    if not any(s.discipline.by_priority or s.discipline.by_size for s in network.stations):
+    if not any(order.by_priority or order.by_size for order in network.disciplines):
         return np.zeros(len(network.stations), bool)
     come, ranks = np.any(comers(network), axis=2), np.array([c.priority for c in network.classes])
     return np.array(
@@ -122,6 +122,8 @@ def unequal(network: Network) -> NDArray[np.bool_]:
     >>> unequal(read_network([cpu], [JobClass(c, arrival_rate=0.4) for c in "ab"])).item()
     True
     """
+    if all(order.slows for order in network.disciplines):
+        return np.zeros(network.servers.shape, bool)
     ordered = np.array(
         [not s.discipline.slows and s.kind != ServiceKind.DELAY for s in network.stations]
     )
@@ -139,6 +141,8 @@ def unequal(network: Network) -> NDArray[np.bool_]:
 def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> OrderedStations:
     """Stations of `unequal`, or some of them, by name: in order of arrival, and in random order."""
     here = _some(unequal(network), among)
+    if not here.any():
+        return OrderedStations()
     names: dict[bool, list[str]] = {False: [], True: []}
     for station, unlike in zip(network.stations, here, strict=True):
         if unlike:
@@ -156,7 +160,7 @@ def last_in_pools(network: Network, among: NDArray[np.bool_] | None = None) -> l
 
 def _some(here: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Which stations are at any point, of all or among some."""
-    ever: NDArray[np.bool_] = np.asarray(np.any(here, axis=1))
+    ever: NDArray[np.bool_] = np.asarray(here.any(axis=1))
     return ever if among is None else ever & among
 
 

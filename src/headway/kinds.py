@@ -29,6 +29,7 @@ _NUMBER = re.compile(
 _ROUNDING = 1e-12
 """A quotient that is this near to a whole number, relative, is that whole number."""
 
+_OF_NUMPY = (np.generic, np.ndarray)
 
 _BEYOND = 999.0
 """A power of ten that no float holds."""
@@ -64,7 +65,7 @@ def is_symbolic(*values: object) -> bool:
 
 def plain(value: object) -> Any:
     """Turn a NumPy scalar or 0-d array into a float; leave everything else as it is."""
-    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+    if isinstance(value, _OF_NUMPY) and value.ndim == 0:
         return value.item()
     return value
 
