@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,9 @@ MOST_MOVES = 20_000_000
 MOST_CELLS = 2**15
 """Requests and threads in one state, which words can count."""
 
-KEPT, MOST_KEPT = 64, 5_000
-"""Programs of which the states are kept, and how many states of each at most: some 60 MB in all."""
+MOST_KEPT, ALL_KEPT, LEAST_KEPT = 5_000, 320_000, 100
+"""States of a program that are kept at most, those of all programs together (some 60 MB), and how
+many a program counts for at the least."""
 
 SLICE = 5_000
 """States that are explored before Ctrl-C is heard, and before progress is said."""
@@ -343,11 +344,9 @@ def states_of(
     given = program_arguments(score, program)
     *shape, rates, chances, clients = given
     key = tuple(each.tobytes() for each in (*shape, rates > 0, chances, clients))
-    if key in _KEPT:
-        states, before = _KEPT[key]
-        _KEPT.move_to_end(key)
-        many = states.count > most or len(states.flows) > moves
-        return None if many else states.at(before, rates)
+    known = _SEARCHES.of(key)
+    if known and known.says(most):
+        return known.states_at(rates, most, moves)
     room = Room(most, score, 2 * (sum(score.clients) + len(program.instructions)))
     while True:
         explore_program(*(*given, *room.arrays(), SLICE))
@@ -360,21 +359,76 @@ def states_of(
         progress(int(room.search["states"][0]))
         if room.promised() > moves:
             return None
-        if ending is Ending.MANY or (ending is not Ending.SOME and not room.grown(ending)):
+        if ending is Ending.MANY:
+            _SEARCHES.keep(key, _Known(None, rates, most))
+            return None
+        if ending is not Ending.SOME and not room.grown(ending):
             return None
 
 
-_KEPT: OrderedDict[tuple[bytes, ...], tuple[States, FloatArray]] = OrderedDict()
-"""States of programs that differ in times alone, with the rates of which they were found: fits and
-sweeps ask for the same ones again."""
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What a search found: the states and the rates of which they were found, or more than so many.
+
+    Programs that differ in times alone have the same: fits, sweeps and pages ask for them again.
+    """
+
+    states: States | None
+    rates: FloatArray
+    more: int = 0
+
+    def says(self, most: int) -> bool:
+        """Whether it tells if there are more states."""
+        return self.states is not None or self.more >= most
+
+    def states_at(self, rates: FloatArray, most: int, moves: int) -> States | None:
+        """States at other rates; None where they are more."""
+        states = self.states
+        if states is None or states.count > most or len(states.flows) > moves:
+            return None
+        return states.at(self.rates, rates)
 
 
-def _kept(key: tuple[bytes, ...], states: States, rates: FloatArray) -> States:
+_Key: TypeAlias = tuple[bytes, ...]
+
+
+class _Searches:
+    """What was found of programs, until it is too much; those asked for last stay."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[_Key, _Known] = OrderedDict()
+        self._size = 0
+
+    def of(self, key: _Key) -> _Known | None:
+        """What is known of a program."""
+        if key in self._found:
+            self._found.move_to_end(key)
+        return self._found.get(key)
+
+    def keep(self, key: _Key, known: _Known) -> None:
+        """Keep it in place of what was known."""
+        self._forget(key)
+        self._found[key] = known
+        self._size += _size(known)
+        while self._size > ALL_KEPT:
+            self._forget(next(iter(self._found)))
+
+    def _forget(self, key: _Key) -> None:
+        if key in self._found:
+            self._size -= _size(self._found.pop(key))
+
+
+def _size(known: _Known) -> int:
+    return max(known.states.count if known.states else 0, LEAST_KEPT)
+
+
+_SEARCHES = _Searches()
+
+
+def _kept(key: _Key, states: States, rates: FloatArray) -> States:
     """Keep states for whoever asks for the same at other rates, where they are few."""
     if states.count <= MOST_KEPT and np.allclose(states.ended, states.at(rates, rates).ended):
-        _KEPT[key] = states, rates
-        if len(_KEPT) > KEPT:
-            _KEPT.popitem(last=False)
+        _SEARCHES.keep(key, _Known(states, rates))
     return states
 
 

@@ -8,11 +8,12 @@ import pytest
 from headway.models import parse_model
 from headway.models.reports import solved
 from headway.models.reports.alone import report_model
-from headway.queueing.layers import solve
+from headway.queueing.layers import chain, solve
 from headway.queueing.layers.flow import Reply, Series, Step
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.points import at
 from headway.queueing.layers.solve import solve_layers
+from headway.queueing.layers.states.search import explore_program
 from headway.queueing.layers.system import LayeredSystem
 
 SHOP = """
@@ -106,3 +107,23 @@ def test_page_curve_and_panel_have_one_answer(monkeypatch):
     monkeypatch.setattr(solve, "UNASKED_WORK", 10 * solve.LEAST_STATES)
     monkeypatch.setattr(solve, "UNASKED_STATES", 400)
     assert "no table" in solved.solved_points(page.ground, page.sensitivity)
+
+
+def test_states_are_searched_once(monkeypatch):
+    """Also where they are found to be too many, and where points are asked for again."""
+    searches = []
+
+    def begun(*given):
+        searches.append(given[8][0] == 0)  # the states of a new search
+        return explore_program(*given)
+
+    monkeypatch.setattr(chain, "explore_program", begun)
+    monkeypatch.setattr(chain, "_SEARCHES", chain._Searches())
+    monkeypatch.setattr(solve, "UNASKED_STATES", 150)
+    monkeypatch.setattr(solve, "UNASKED_WORK", 19 * solve.UNASKED_STATES)
+    crowds = np.repeat([2.0, 20.0, 4.0, 30.0], 5)
+    system = shop(crowds, np.linspace(0.1, 0.2, 20), second=(Reply(), Step("note", 0.05)))
+    _, first = solve_layers(system)
+    assert sum(searches) == len(set(crowds))
+    solve_layers(shop(crowds, np.linspace(0.2, 0.3, 20), second=(Reply(), Step("note", 0.05))))
+    assert (first, sum(searches)) == ("layers", len(set(crowds)))
