@@ -348,22 +348,27 @@ def states_of(
     if known and known.says(most):
         return known.states_at(rates, most, moves)
     room = Room(most, score, 2 * (sum(score.clients) + len(program.instructions)))
+    ending = _explored(given, room, progress, moves)
+    if ending is Ending.STILL:
+        msg = f"{system.name}: its clients take no time; give a step a demand"
+        raise GraphError(msg)
+    if ending is Ending.MANY:
+        _SEARCHES.keep(key, _Known(None, rates, most))
+    return _kept(key, room.found(), rates) if ending is Ending.WHOLE else None
+
+
+def _explored(given: tuple[Any, ...], room: "Room", progress: Progress, moves: int) -> Ending:
+    """Search slice by slice, in room that grows; FULL where there is no more, or too many moves."""
     while True:
         explore_program(*(*given, *room.arrays(), SLICE))
         ending = Ending(int(room.search["reason"][0]))
-        if ending is Ending.WHOLE:
-            return _kept(key, room.found(), rates)
-        if ending is Ending.STILL:
-            msg = f"{system.name}: its clients take no time; give a step a demand"
-            raise GraphError(msg)
+        if ending in (Ending.WHOLE, Ending.STILL):
+            return ending
         progress(int(room.search["states"][0]))
         if room.promised() > moves:
-            return None
-        if ending is Ending.MANY:
-            _SEARCHES.keep(key, _Known(None, rates, most))
-            return None
-        if ending is not Ending.SOME and not room.grown(ending):
-            return None
+            return Ending.FULL
+        if ending is Ending.MANY or (ending is not Ending.SOME and not room.grown(ending)):
+            return ending
 
 
 @dataclass(frozen=True, eq=False)
