@@ -88,17 +88,22 @@ class ModelReport(Paged):
         return load_of(self.model)
 
     @cached_property
+    def loads(self) -> FloatArray:
+        """The loads of the curve; empty where no single parameter is the load."""
+        return np.empty(0) if self.load is None else self._loads(self.load)
+
+    @cached_property
     def curve(self) -> Solution | None:
         """The model over its load; None where no single parameter is the load."""
         if self.load is None:
             return None
-        return self.model.at({self.load: self._loads(self.load)}).solve()
+        return self.model.at({self.load: self.loads}).solve()
 
     def several(self) -> Solution | None:
         """The model at a few loads, for a table; None where no single parameter is the load."""
         if self.load is None:
             return None
-        loads = self._loads(self.load)
+        loads = self.loads
         few = loads[np.linspace(0, loads.size - 1, min(_ROWS, loads.size)).astype(int)]
         digits = 2 if self.load in counts(self.model.graph) else 3
         rounded = {float(f"{load:.{digits}g}") for load in few.tolist()}

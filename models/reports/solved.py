@@ -1,7 +1,9 @@
 """The what-if panel without a closed form: a table of solved points, read between them."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.between.grids import Along, SolvedGrid
 from headway.models.reports.between.limits import full_loads
+from headway.models.reports.between.refined import refined
 from headway.models.reports.controls import Control, ControlRole, slider_ends, whole_numbers
 from headway.models.reports.ground import Ground
 from headway.models.reports.templates import shipped
@@ -26,7 +29,9 @@ LARGEST_ERROR = 0.02
 _SIZES = ((24, 9, 9), (40, 33), (64, 65))
 """Points along the load and each parameter, tried in this order."""
 _FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)  # of closed classes; where points take long
-_LAYERED = ((13, 9, 3), (13, 13), (13, 5))  # each number of threads and clients is solved by itself
+_LAYERED = ((13, 9, 9), (13, 13), (13, 5))  # to begin with: they bend where a pool fills
+_MOST_LOADS, _MOST_COUNTED = 40, 5  # and numbers of threads, each of which is solved by itself
+_BETWEEN_LOADS = 0.5  # of the error, where the rest is between values of another parameter
 _NEARBY = 1.5
 _LEAST, _MOST = 1e-6, 0.96  # share of the load that saturates, of the points' ends
 _SAME = 1e-6  # relative difference of two answers by one method, which settles to 1e-9
@@ -65,7 +70,8 @@ class Points:
     def note(self) -> str:
         """How many points there are, and how far off it is between them."""
         points = 100 * max(self.lost, 0.0005)
-        busy = f", utilisations {points:.1f} percentage points" if len(self.values) > 1 else ""
+        others = len(self.values) - 1 - (self.grid.along is Along.JOBS)
+        busy = f", utilisations {points:.1f} percentage points" if others else ""
         return (
             f"The panel interpolates between {self.values[0].size:,} solved points; in the middle "
             f"of their cells the output is at most {max(self.error, 0.0005):.1%} off{busy}."
@@ -93,16 +99,17 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
         return "the network blocks, so a table of solved points would take too long"
     names, error = _important(ground, sensitivity), np.inf
     for first, *counted in _sizes(ground):
-        if len(names) < len(counted):
+        values = dict(zip(names, counted, strict=False))
+        if len(names) < len(counted) or _is_long(ground, values):
             continue
         try:
-            grid = _grid(ground, first, dict(zip(names, counted, strict=False)))
-            values = grid.solved()
-            error, lost = _errors(grid, values, ground)
+            grid = _grid(ground, first, values)
+            points = _solved(grid, ground)
         except HeadwayError as refusal:
             return f"the model cannot be solved over the sliders ({refusal})"
-        if error <= LARGEST_ERROR:
-            return Points(grid, values, error, lost)
+        if points.error <= LARGEST_ERROR:
+            return points
+        error = points.error
     if not np.isfinite(error):
         return "no table of solved points is smooth enough over the sliders"
     return f"a table of solved points would be up to {error:.0%} off between them"
@@ -134,8 +141,6 @@ def _is_like(grid: SolvedGrid, values: FloatArray, ground: Ground) -> bool:
 
     Loads of which one is the page's own are compared there.
     """
-    if not ground.model.graph.layers:
-        return True
     point, _ = _point_and_load(ground)
     places = [np.flatnonzero(axis == float(point.inputs[n])) for n, axis in grid.axes.items()]
     if not all(place.size for place in places):
@@ -144,12 +149,18 @@ def _is_like(grid: SolvedGrid, values: FloatArray, ground: Ground) -> bool:
     return bool(np.isclose(values[0][tuple(place[0] for place in places)], own, rtol=_SAME))
 
 
-def _errors(grid: SolvedGrid, values: FloatArray, ground: Ground) -> tuple[float, float]:
-    """How far off a table is; endless where the output has no logarithm, or is another one."""
+def _solved(grid: SolvedGrid, ground: Ground) -> Points:
+    """A table with its errors: endless where the output has no logarithm, or is another one."""
+    if ground.model.graph.layers and grid.along is not Along.SHARE:
+        between = any(name not in counts(grid.model.graph) for name in list(grid.axes)[1:])
+        target = LARGEST_ERROR * (_BETWEEN_LOADS if between else 1.0)
+        dense = refined(grid, target, _MOST_LOADS)
+        error = dense.error if _is_like(dense.grid, dense.values, ground) else np.inf
+        return Points(dense.grid, dense.values, error, dense.lost)
+    values = grid.solved()
     is_positive = np.isfinite(values).all() and (values[0] > 0).all()
-    fits = is_positive and _is_like(grid, values, ground)
-    error, lost = grid.errors(values) if fits else (np.inf, np.inf)
-    return (error if np.isfinite(error) else np.inf), lost
+    error, lost = grid.errors(values) if is_positive else (np.inf, np.inf)
+    return Points(grid, values, error if np.isfinite(error) else np.inf, lost)
 
 
 def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
@@ -190,6 +201,12 @@ def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
     if is_quick(ground.solution):
         return _SIZES
     return _FEW if ground.solution.classes else _LONG
+
+
+def _is_long(ground: Ground, counted: Mapping[str, int]) -> bool:
+    """Whether layers would be solved too often by themselves."""
+    whole = [count for name, count in counted.items() if name in counts(ground.model.graph)]
+    return bool(ground.model.graph.layers and prod(whole) > _MOST_COUNTED)
 
 
 def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:

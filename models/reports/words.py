@@ -292,7 +292,7 @@ def _strongest(sensitivity: Sensitivity) -> str:
         from headway.models.showing.parts.layers import layer_notes
 
         notes = layer_notes(sensitivity.solution, sensitivity.model.graph.layers)
-        return " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
+        return f"With the values of this report, {'; '.join(notes)}."
     if not sizes:
         return "The model has no stations, so nothing saturates."
     name = max(sizes, key=lambda n: round(abs(sizes[n]), 6))

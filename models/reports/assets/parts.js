@@ -1,7 +1,7 @@
 /* What the panels of a page and of a notebook share: the picture and the sliders. No library, no network. */
 
 const panelParts = (() => {
-  const frame = { left: 64, right: 624, top: 16, bottom: 312 };
+  const frame = { left: 64, right: 612, top: 28, bottom: 312 };
 
   /* ---- words ---- */
 
@@ -64,9 +64,7 @@ const panelParts = (() => {
       draw("text", { x: frame.left - 8, y: place + 4, "text-anchor": "end" }, picture, digits(value));
     }
     draw("text", { x: (frame.left + frame.right) / 2, y: frame.bottom + 40, "text-anchor": "middle" }, picture, x.title);
-    const middle = (frame.top + frame.bottom) / 2;
-    const turned = { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` };
-    draw("text", turned, picture, y.title);
+    draw("text", { x: 8, y: 14 }, picture, y.title);
     return places;
   }
 

@@ -1,6 +1,6 @@
 """A model solved at every combination of a few values, to be read between them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -56,11 +56,21 @@ class SolvedGrid:
     def places(self) -> tuple[FloatArray, ...]:
         """Where the values stand along axes on which the output changes evenly."""
         first, *rest = self.axes.values()
+        return (self.place(first), *map(np.log, rest))
+
+    def place(self, loads: FloatArray) -> FloatArray:
+        """Where loads stand on an axis on which the output changes evenly."""
         if self.along is Along.JOBS:
-            first = np.log(first)
-        elif self.along is Along.SHARE:
-            first = -np.log1p(-first)
-        return (first, *map(np.log, rest))
+            return np.log(loads)
+        return -np.log1p(-loads) if self.along is Along.SHARE else loads
+
+    def midway(self, loads: FloatArray) -> FloatArray:
+        """Loads in the middle between loads; jobs are whole."""
+        place = self.place(loads)
+        half = (place[:-1] + place[1:]) / 2
+        if self.along is Along.JOBS:
+            return np.asarray(np.round(np.exp(half)))
+        return -np.expm1(-half) if self.along is Along.SHARE else half
 
     @property
     def logs(self) -> FloatArray:
@@ -71,7 +81,11 @@ class SolvedGrid:
 
     def solved(self) -> FloatArray:
         """The output, utilisations of stations, and of jobs the throughput, at every point."""
-        return _solved(self, self.axes, np.exp(np.min(self.logs, axis=0, initial=np.log(_NEVER))))
+        return self.solved_at(self.axes)
+
+    def solved_at(self, axes: Mapping[str, FloatArray]) -> FloatArray:
+        """The same at other values; shares of saturation are of this grid's own other values."""
+        return _solved(self, axes, np.exp(np.min(self.logs, axis=0, initial=np.log(_NEVER))))
 
     def errors(self, values: FloatArray) -> tuple[float, float]:
         """The largest errors in the middle of a cell: relative of the output, of utilisations.
@@ -106,13 +120,7 @@ class SolvedGrid:
             name: axis if name in whole else np.sqrt(axis[:-1] * axis[1:])
             for name, axis in self.axes.items()
         }
-        place = self.places[0]
-        half = (place[:-1] + place[1:]) / 2
-        if self.along is Along.JOBS:
-            half = np.unique(np.round(np.exp(half)))
-        elif self.along is Along.SHARE:
-            half = -np.expm1(-half)
-        return middles | {self.load: half}
+        return middles | {self.load: np.unique(self.midway(self.axes[self.load]))}
 
     def table(self, values: FloatArray) -> dict[str, Any]:
         """What a script needs in order to read between the points.
@@ -131,7 +139,7 @@ class SolvedGrid:
         }
 
 
-def _solved(grid: SolvedGrid, axes: dict[str, FloatArray], limit: FloatArray) -> FloatArray:
+def _solved(grid: SolvedGrid, axes: Mapping[str, FloatArray], limit: FloatArray) -> FloatArray:
     """Solve at every combination; `limit` is the load that saturates, by the other parameters."""
     mesh = np.meshgrid(*axes.values(), indexing="ij")
     loads = mesh[0] * limit if grid.along is Along.SHARE else mesh[0]

@@ -8,7 +8,9 @@ import pytest
 from headway.models import ModelGraph, catalogue_model
 from headway.models.reports import solved
 from headway.models.reports.alone import report_model
+from headway.models.reports.between.grids import Along, SolvedGrid
 from headway.models.reports.between.limits import full_loads
+from headway.models.reports.between.refined import refined
 from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.solved import solved_points
 from headway.queueing import MM1, Delay
@@ -196,3 +198,22 @@ def test_percentiles_have_sliders_or_say_why_not():
         assert float(re.search(r"at most ([\d.]+)% off", made.note)[1]) <= 2
     else:
         assert "a table of solved points would be up to" in made.reason
+
+
+@pytest.mark.parametrize("names", [("cpu_time",), ("cpu_time", "disk_time")])
+def test_loads_are_dense_where_the_output_bends(names):
+    """The errors that are stated are those that the table has, read by another interpolator."""
+    others = {name: shop().inputs[name] * np.geomspace(0.5, 2.0, 7) for name in names}
+    loads = np.array([1.0, 4.0, 100.0, 400.0])
+    start = SolvedGrid(shop(), "response_time", Along.JOBS, {"population": loads} | others,
+                       np.empty((0, *[7] * len(names))))  # fmt: skip
+    table = refined(start, 0.005, most=40)
+    found = table.grid.axes["population"]
+
+    assert table.grid.errors(table.values) == pytest.approx((table.error, table.lost), rel=1e-9)
+    np.testing.assert_allclose(table.values, table.grid.solved(), rtol=1e-9)
+    assert set(loads) < set(found)
+    assert table.error < start.errors(start.solved())[0] / 3
+    # it bends where 0.05 s of thinking and 13 ms of work meet 10 ms at the disk, not far above
+    assert np.mean(found < 50) > 0.7
+    assert len(refined(start, 0.0, most=9).grid.axes["population"]) == 9
