@@ -5,7 +5,7 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.language.units import Unit
-from headway.models.solving.lowering import network_with_clients
+from headway.models.solving.clients import network_with_clients
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind

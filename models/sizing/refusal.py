@@ -87,6 +87,8 @@ def _limit(model: Model, values: Mapping[str, float]) -> str:
     solution = model.at(values).solve()
     if not solution.stations:
         return ""
+    if solution.marks.overload:
+        return f"; {solution.saturation_message}"
     name = str(np.ravel(solution.bottleneck)[0])
     busy = float(np.ravel(solution[f"{name}.utilisation"])[0])
     if busy < _IDLE:

@@ -11,7 +11,7 @@ from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error, MethodRow, Solvable, Subject
 from headway.queueing.methods.registry import AUTO, methods
-from headway.queueing.methods.solve import answered_by
+from headway.queueing.methods.solve import solved
 from headway.records import dataclass
 
 
@@ -102,7 +102,7 @@ def _chosen(model: Model, found: Lowered | str) -> str:
     if not network.has_closed and network.blocking is None and propagates(model.network.graph):
         return QNA
     try:
-        return answered_by(network).name
+        return solved(network)[0].name
     except Saturated:
         return next(choose(network)).name
     except HeadwayError:

@@ -1,13 +1,27 @@
 """Networks whose clients give up and ask again."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import plain
-from headway.models.solving.lowering import network_with_clients, with_patience
 from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.model import Model
-from headway.models.structure.parts.keys import Amounts
-from headway.queueing.methods.solve import answered_by, solve
+from headway.models.structure.parts.keys import (
+    VISITS,
+    Amounts,
+    clients_at,
+    oldest_at,
+    station_at,
+)
+from headway.models.structure.planning.batches import check_batches
+from headway.queueing.closed.demands import common_shape
+from headway.queueing.flows.clients import Clients
+from headway.queueing.methods.solve import solved
+from headway.queueing.network.arrays import rows
+from headway.queueing.network.network import JobClass, Network, shared_by_one
+from headway.queueing.stations.base import Station
 
 
 def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
@@ -28,7 +42,7 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
         Where no method applies, with the reason.
     """
     network = network_with_clients(model)
-    result, row = solve(network, method), answered_by(network, method)
+    row, result = solved(network, method)
     values: Amounts = {
         **with_patience(model).solve().values,
         "throughput": plain(result.throughput[0]),
@@ -45,5 +59,71 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
         }
     error = row.error_of(network)
     notes = filter(None, ("" if error.exact else str(error), result.approximation))
-    saturated = np.isinf(np.asarray(result.queue_length[0, 0]))
-    return values, Marks(row.name, "; ".join(notes), saturated)
+    return values, Marks(row.name, "; ".join(notes), result.saturated, result.overload)
+
+
+def network_with_clients(model: Model) -> Network:
+    """One open class at stations, with its clients beside.
+
+    Parameters
+    ----------
+    model
+        Whose clients give up.
+
+    Raises
+    ------
+    GraphError
+        Where headway knows no law of such clients.
+    """
+    model = model.network
+    graph = model.graph
+    check_batches(graph)
+    unlike = (graph.classes, graph.spreads, graph.arrival_batches, graph.outputs)
+    turns = all(one.discipline.in_turn for one in graph.stations.values())
+    if any(unlike) or model.is_closed or not turns:
+        msg = (
+            f"{model.name}: where clients give up, headway knows laws of one open class, Poisson, "
+            "in order of arrival, without outputs by formulas; simulate"
+        )
+        raise GraphError(msg)
+    needed = [*map(clients_at, graph.clients)]
+    aged = [oldest_at(name) for name, one in graph.stations.items() if one.oldest]
+    values = graph.plan.run(model.inputs, [*needed, *aged, "throughput"])
+    network = open_network(with_patience(model))
+    return replace(
+        network,
+        rates=rows([values["throughput"]], network.shape),
+        clients=needed[0].of(values) if needed else Clients(),
+        oldest=aged[0].of(values) if aged else None,
+    )
+
+
+def with_patience(model: Model) -> Model:
+    """The same network with clients that wait."""
+    graph = model.graph
+    stations = {name: replace(one, oldest=None) for name, one in graph.stations.items()}
+    return replace(model, graph=replace(graph, clients={}, stations=stations))
+
+
+def open_network(model: Model) -> Network:
+    """One open class: the stations at the rates that come to them."""
+    solution = model.solve()
+    names = tuple(model.graph.stations)
+    stations: list[Station] = [station_at(name).of(solution.values) for name in names]
+    visits = [VISITS.of(solution.values)[name] for name in names]
+    rate = solution["throughput"]
+    shape = common_shape(stations, [*visits, rate])
+    rates = rows([rate], shape)
+    none = np.zeros(rates.shape)
+    return Network(
+        tuple(shared_by_one(*each) for each in zip(names, stations, strict=True)),
+        (JobClass("", arrival_rate=rate),),
+        rows([station.service_time for station in stations], shape)[None],
+        rows(visits, shape)[None],
+        rows([station.count for station in stations], shape),
+        rates,
+        none,
+        none,
+        shape,
+        kinds=tuple(stations),
+    )

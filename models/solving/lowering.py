@@ -1,13 +1,10 @@
 """The network of a model: what every method reads, at the operating points that the model has."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from headway.errors import GraphError
 from headway.models.solving.classes.network import class_network
 from headway.models.solving.classes.rooms import as_one
 from headway.models.solving.classes.ways import class_ways
+from headway.models.solving.clients import network_with_clients, open_network
 from headway.models.solving.closed.circulation import Circulation
 from headway.models.solving.closed.closed_values import depends_on_throughput
 from headway.models.solving.layered.layered_values import layered_system
@@ -15,18 +12,13 @@ from headway.models.solving.solutions.blocked import point_of, points_of
 from headway.models.structure.inputs import points_shape
 from headway.models.structure.model import Model
 from headway.models.structure.network_kind import NetworkKind
-from headway.models.structure.parts.keys import VISITS, clients_at, oldest_at, station_at
 from headway.models.structure.planning.batches import check_batches
 from headway.models.structure.planning.by_class import class_routes
 from headway.queueing.blocking.methods import network_that_blocks
 from headway.queueing.chains.solve_chains import chained
-from headway.queueing.closed.demands import common_shape
-from headway.queueing.flows.clients import Clients
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.method import EXACT, Error, MethodRow
-from headway.queueing.network.arrays import rows
-from headway.queueing.network.network import JobClass, Network, read_network, shared_by_one
-from headway.queueing.stations.base import Station
+from headway.queueing.network.network import Network, read_network
 from headway.records import dataclass
 
 
@@ -97,7 +89,7 @@ def lower(model: Model) -> Lowered:
     if model.network_kind is NetworkKind.CLASSES:
         one = as_one(model)
         return _of_classes(model) if one is None else lower(one)
-    alone = _closed if model.network_kind is NetworkKind.CLOSED else _open
+    alone = _closed if model.network_kind is NetworkKind.CLOSED else open_network
     return Lowered(alone(model.network))
 
 
@@ -122,73 +114,6 @@ def _of_classes(model: Model) -> Lowered:
     return Lowered(found.network, found.whole, found.merged, found.begun)
 
 
-def network_with_clients(model: Model) -> Network:
-    """One open class at stations, with its clients beside.
-
-    Parameters
-    ----------
-    model
-        Whose clients give up.
-
-    Raises
-    ------
-    GraphError
-        Where headway knows no law of such clients.
-    """
-    model = model.network
-    graph = model.graph
-    check_batches(graph)
-    unlike = (graph.classes, graph.spreads, graph.arrival_batches, graph.outputs)
-    turns = all(one.discipline.in_turn for one in graph.stations.values())
-    if any(unlike) or model.is_closed or not turns:
-        msg = (
-            f"{model.name}: where clients give up, headway knows laws of one open class, Poisson, "
-            "in order of arrival, without outputs by formulas; simulate"
-        )
-        raise GraphError(msg)
-    needed = [*map(clients_at, graph.clients)]
-    aged = [oldest_at(name) for name, one in graph.stations.items() if one.oldest]
-    values = graph.plan.run(model.inputs, [*needed, *aged, "throughput"])
-    network = _open(with_patience(model))
-    return replace(
-        network,
-        rates=rows([values["throughput"]], network.shape),
-        clients=needed[0].of(values) if needed else Clients(),
-        oldest=aged[0].of(values) if aged else None,
-    )
-
-
-def with_patience(model: Model) -> Model:
-    """The same network with clients that wait."""
-    graph = model.graph
-    stations = {name: replace(one, oldest=None) for name, one in graph.stations.items()}
-    return replace(model, graph=replace(graph, clients={}, stations=stations))
-
-
 def _closed(model: Model) -> Network:
     rate = model.solve()["throughput"] if depends_on_throughput(model.graph) else 1.0
     return Circulation(model.graph, model.inputs, "auto").network(rate)
-
-
-def _open(model: Model) -> Network:
-    """One open class: the stations at the rates that come to them."""
-    solution = model.solve()
-    names = tuple(model.graph.stations)
-    stations: list[Station] = [station_at(name).of(solution.values) for name in names]
-    visits = [VISITS.of(solution.values)[name] for name in names]
-    rate = solution["throughput"]
-    shape = common_shape(stations, [*visits, rate])
-    rates = rows([rate], shape)
-    none = np.zeros(rates.shape)
-    return Network(
-        tuple(shared_by_one(*each) for each in zip(names, stations, strict=True)),
-        (JobClass("", arrival_rate=rate),),
-        rows([station.service_time for station in stations], shape)[None],
-        rows(visits, shape)[None],
-        rows([station.count for station in stations], shape),
-        rates,
-        none,
-        none,
-        shape,
-        kinds=tuple(stations),
-    )

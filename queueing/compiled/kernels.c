@@ -85,7 +85,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(absorbing_steps, "iirrwwwdnj") \
     ROW(pade_step, "rrdrnrrnnwwww") \
     ROW(finite_stations, "iiirwwwww") \
-    ROW(waits_of_one, "iirrrrw")
+    ROW(waits_of_one, "iirrrrw") \
+    ROW(unanswered_steps, "rrrrdnrwwwwww")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

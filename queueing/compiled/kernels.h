@@ -32,5 +32,6 @@ Kernel absorbing_steps;
 Kernel pade_step;
 Kernel finite_stations;
 Kernel waits_of_one;
+Kernel unanswered_steps;
 
 #endif

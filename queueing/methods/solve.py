@@ -43,22 +43,22 @@ def solve(network: Network, asked: str = AUTO) -> Result:
     >>> solve(read_network([cpu], two), "schweitzer").method.value
     'schweitzer'
     """
-    parts = _parts(network)
-    if len(parts) > 1:
-        return _together(network, parts, [solve(network.at(each), asked) for each in parts])
-    return _first(network, asked)[1]
+    return solved(network, asked)[1]
 
 
-def answered_by(network: Network, asked: str = AUTO) -> MethodRow:
-    """The method that solves a network, which is solved to find that out.
+def solved(network: Network, asked: str = AUTO) -> tuple[MethodRow, Result]:
+    """The method that solves a network, and its answer.
 
     Parameters
     ----------
     network, asked
-        As for `solve`; of several parts it is that of the first.
+        As for `solve`; of several parts the method is that of the first.
     """
     parts = _parts(network)
-    return _first(network.at(parts[0]) if len(parts) > 1 else network, asked)[0]
+    if len(parts) == 1:
+        return _first(network, asked)
+    each = [_first(network.at(points), asked) for points in parts]
+    return each[0][0], _together(network, parts, [result for _, result in each])
 
 
 def _first(network: Network, asked: str) -> tuple[MethodRow, Result]:

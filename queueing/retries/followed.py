@@ -28,7 +28,6 @@ lambda_i on average (Keilson, *Markov Chain Models*, 1979, section 4.1).
 """
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from math import inf
 
 import numpy as np
@@ -36,6 +35,7 @@ from scipy.special import gammaln, xlogy
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import per_request
@@ -46,7 +46,8 @@ _TAIL = 1e-13
 """Chance below which numbers of jobs, steps and attempts are left out."""
 
 _ENOUGH = 1e-7  # chance of the most jobs up to which there is room for all that matter
-_LEAST = 1e-200  # chance from which the rate of attempts at a number of jobs is known
+_LEAST = 1e-20  # chance from which the rate of attempts at a number of jobs is known
+_NONE = 1e-25  # of the most that meet a number of jobs, below which none do: less than `_LEAST`
 _CAP = 20.0  # times the rate of the servers that the rate of attempts is at most
 _SAME = 1e-5  # relative change of the rate of attempts at which (1) and (2) agree
 _TURNS, _QUICK, _FREE = 60, 3, 8
@@ -107,7 +108,6 @@ _FEW = 1e-3
 rate of attempts by about as much, so however close together they come, it is off by little."""
 
 
-@lru_cache(maxsize=64)  # a page asks for the points of a curve more than once
 def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
     """Follow a request through its attempts, until others are as it is.
 
@@ -334,24 +334,64 @@ def _unanswered(meets: FloatArray, others: FloatArray, queue: TimedQueue) -> Flo
     up, ends, turn = others / total, mu / total, m * mu / total
     up[-1] = 0.0
     beside = np.minimum(np.maximum(np.arange(most + 1) - 1, 0), m - 1) * mu / total
-    stays = 1 - up - beside - ends
-    served, waits = np.zeros(most + 1), np.zeros((most - m + 1, most + 1))
+    stays, keeps = 1 - up - beside - ends, 1 - up - turn
+    longest = max(int(np.flatnonzero(meets > _NONE * meets.max())[-1]), m)
+    served, waits = np.zeros(most + 1), np.zeros((longest - m + 1, most + 1))
     served[1 : m + 1] = meets[:m]
-    ahead = np.arange(most - m + 1)  # departures before its turn, less one
-    waits[ahead, np.minimum(m + ahead + 1, most)] = meets[m:]
-    keeps = 1 - up - turn
-    left, moved = np.zeros(most + 1), np.empty_like(waits)
-    for weight in _poisson(total * queue.timeout):
-        left += weight * (served + waits.sum(axis=0))
-        after = served * stays
+    ahead = np.arange(longest - m + 1)  # departures before its turn, less one
+    waits[ahead, np.minimum(m + ahead + 1, most)] = meets[m : longest + 1]
+    left, work = np.zeros(most + 1), (np.empty(most + 1), np.zeros_like(waits), np.empty(most + 1))
+    chances = _poisson(total * queue.timeout)
+    _unanswered_steps(up, stays, beside, keeps, turn, m, chances, served, waits, *work, left)
+    return left
+
+
+@compiled
+def _unanswered_steps(
+    up: FloatArray,
+    stays: FloatArray,
+    beside: FloatArray,
+    keeps: FloatArray,
+    turn: float,
+    first: int,  # noqa: ARG001 - the kernel passes over what is 0 before it
+    chances: FloatArray,
+    served: FloatArray,
+    waits: FloatArray,
+    after: FloatArray,
+    moved: FloatArray,
+    there: FloatArray,
+    left: FloatArray,
+) -> None:
+    """Add to `left` what is there after each number of steps, times the chance of so many.
+
+    Parameters
+    ----------
+    up, stays, beside
+        Chances of a step while it is served: one more job, nothing, one less beside it, by jobs.
+    keeps, turn
+        While it waits: that nothing happens, by jobs, and that a job departs.
+    first
+        Servers m: it waits behind a departures less one where m + a jobs or more are there.
+    chances
+        Of 0, 1... steps.
+    served, waits
+        Attempts in service by jobs, and those that wait by departures less one and jobs.
+    after, moved, there
+        Room for as many, and for a row; `moved` is 0.
+    left
+        What is added to.
+    """
+    for chance in chances.tolist():
+        there[:] = waits.sum(axis=0)
+        left += chance * (served + there)
+        np.multiply(served, stays, out=after)
         after[1:] += served[:-1] * up[:-1]
         after[:-1] += served[1:] * beside[1:]
         after[:-1] += turn * waits[0, 1:]
         np.multiply(waits, keeps, out=moved)
         moved[:, 1:] += waits[:, :-1] * up[:-1]
         moved[:-1, :-1] += turn * waits[1:, 1:]
-        served, waits, moved = after, moved, waits
-    return left
+        served, after, waits, moved = after, served, moved, waits
 
 
 def _passed(there: FloatArray, rates: FloatArray, queue: TimedQueue, pause: _Pause) -> FloatArray:

@@ -1,12 +1,13 @@
 """Methods for one queue whose clients give up: Erlang A, the chain of an orbit, all attempts."""
 
 from collections.abc import Callable
-from math import inf
+from dataclasses import replace
+from math import floor, inf
 
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.numerals import times
+from headway.numerals import counted, digits, four_digits, times
 from headway.queueing.erlang.impatience import erlang_a
 from headway.queueing.flows.clients import Clients
 from headway.queueing.methods.method import Error
@@ -23,6 +24,7 @@ from headway.queueing.retries.attempts import (
 from headway.queueing.retries.followed import followed, is_followed
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
+from headway.queueing.retries.tipping import folds
 from headway.queueing.stations.base import MM1, MMm
 from headway.queueing.stations.finite import MM1K, MMmK
 from headway.records import dataclass
@@ -166,7 +168,7 @@ def _solved(network: Network, method: str, find: Callable[[_Queue], _Point]) -> 
     notes = "; ".join(dict.fromkeys(one.note for one in found if one.note))
     result = one_class_result(network.shape, method, notes, system, stations)
     more = {name: row(name).reshape(network.shape) for name in _CLIENTS}
-    return Result(**{**vars(result), "clients": more})
+    return replace(result, clients=more)
 
 
 def _nobody(queue: _Queue) -> _Point:
@@ -224,7 +226,13 @@ _NOBODY = 1e-9  # share of requests that give up only by rounding
 
 def by_attempts(network: Network) -> Result:
     """The state with the fewest attempts that lasts, taking attempts as a Poisson stream."""
-    return _solved(network, "attempts", _attempts)
+    found = _solved(network, "attempts", _attempts)
+    grows = np.isinf(found.queue_length[0, 0])
+    if not grows.any():
+        return found
+    queue = _queues(network)[int(np.flatnonzero(grows)[0])]
+    why = f"{network.stations[0].name}: {_overload(queue)}"
+    return replace(found, saturated=grows, overload=why)
 
 
 def timed_queue(queue: _Queue) -> TimedQueue:
@@ -246,12 +254,12 @@ def _attempts(queue: _Queue) -> _Point:
     if len(stable) > 1:
         note = "at this load a bad state lasts too; headway retries says what leads to it"
     if state.grows:
-        return _growing(queue, note)
+        return _growing(queue)
     if not is_followed(timed, asks, state.late):
         return _poisson(queue, state, note)
     near = followed(timed, asks, queue.rate)
     if near.lasts * queue.rate < LASTING:
-        return _growing(queue, f"a good state lasts {times(near.lasts)[0]} on average")
+        return _growing(queue)
     return _Point(
         near.rate,
         near.time,
@@ -270,10 +278,33 @@ LASTING = 10_000
 measured, as they vary by several per cent. Chosen."""
 
 
-def _growing(queue: _Queue, note: str) -> _Point:
+def _growing(queue: _Queue) -> _Point:
     """All servers work for clients who have gone."""
     full, most = queue.servers / queue.service_time, per_request(queue.clients, 1.0)
-    return _Point(full, inf, 1.0, inf, 0.0, most, 1.0, 1.0, note)
+    return _Point(full, inf, 1.0, inf, 0.0, most, 1.0, 1.0)
+
+
+def _overload(queue: _Queue) -> str:
+    """Why the queue grows at a point, and what ends that, in one line with rates by /s."""
+    timed, asks, load = timed_queue(queue), queue.clients, queue.rate
+    full, most = timed.saturation, per_request(asks, 1.0)
+    at = four_digits(load)
+    if load >= full:
+        return f"utilisation {load / full:.2f} at {at} /s; it saturates at {four_digits(full)} /s"
+    between, budget = folds(timed, asks), full / load - 1
+    if between is None:
+        why = f"at {at} /s its requests have too many attempts, and its queue grows"
+    elif load >= between.tips:
+        tips = four_digits(between.tips)
+        why = f"at {at} /s retries keep its queue growing: no good state lasts from {tips} /s on"
+    else:
+        lasts = followed(timed, asks, load).lasts
+        why = (
+            f"at {at} /s a good state lasts {times(lasts)[0]} on average, "
+            f"{counted(round(lasts * load), 'request')}, until retries keep its queue growing"
+        )
+    limit = f" below {digits(floor(1000 * budget) / 10)}%" if budget <= 1 else ""
+    return f"{why}; they cannot below {four_digits(full / most)} /s, or with a retry_budget{limit}"
 
 
 def _poisson(queue: _Queue, state: State, note: str) -> _Point:

@@ -14,7 +14,7 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import Saturated
+from headway.errors import HeadwayError, Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.searching.problem import Problem
 
@@ -297,8 +297,17 @@ def feasible(problem: Problem, free: FloatArray) -> FloatArray:
 
 
 def unsustained(problem: Problem) -> str:
-    """The error for a model that sustains no measured load."""
+    """The error for a model that sustains no measured load, with why at the values given."""
     return (
         f"{problem.model.name} saturates below the highest measured load for all values of "
-        f"{', '.join(problem.names)}; free a service time, or raise the servers"
+        f"{', '.join(problem.names)}{_reason(problem)}; free a service time, or raise the servers"
     )
+
+
+def _reason(problem: Problem) -> str:
+    """What happens at the values given, where that is more than a station that is full."""
+    try:
+        solution = problem.model.solve()
+    except HeadwayError as error:
+        return f" ({error})"
+    return f" ({solution.saturation_message})" if solution.marks.overload else ""

@@ -35,7 +35,7 @@ _FAILING = ("loss_probability", "goodput", "attempts", "abandonment", "wasted_wo
 """Results of networks in which requests may fail."""
 
 CLASS_PARTS = ("throughput", "response_time")
-_PER_SECOND = re.compile(r"([0-9.]+(?:e[+-]?[0-9]+)?) /s\b")
+_PER_SECOND = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?) /s\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +384,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
     @property
     def saturation_message(self) -> str:
         """The problem at the first saturated point, in one line; empty if none is."""
-        if self.shared:
+        if self.shared or self.marks.overload:
             return _per(self.marks.overload, self.model.meaning("throughput").unit)
         if not self.saturated.any():
             return ""
@@ -409,4 +409,6 @@ def _per(message: str, rate: Unit) -> str:
     """A message with its rates per second in a unit that the model states."""
     if rate.is_metric:
         return message
-    return _PER_SECOND.sub(lambda n: with_unit(in_unit(float(n[1]), rate), rate), message)
+    return _PER_SECOND.sub(
+        lambda n: with_unit(in_unit(float(n[1].replace(",", "")), rate), rate), message
+    )

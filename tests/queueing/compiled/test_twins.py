@@ -249,6 +249,18 @@ def _waits_of_one(seed: int) -> Arguments:
     return begins, draw.integers(1, 30, servers), away, *kinds, result
 
 
+def _unanswered_steps(seed: int) -> Arguments:
+    """Attempts of which some wait, behind all jobs or behind few of them."""
+    draw = random(seed)
+    first, jobs = int(draw.integers(1, 5)), int(draw.integers(6, 40))
+    rows = int(draw.integers(1, jobs - first))
+    chances, served = draw.uniform(0, 0.3, (4, jobs)), draw.uniform(0, 1, jobs)
+    waits = np.triu(draw.uniform(0, 1, (rows, jobs)), first)
+    room = np.zeros(jobs), np.zeros_like(waits), np.zeros(jobs)
+    steps = draw.uniform(0, 1, int(draw.integers(1, 30)))
+    return *chances, 0.3, first, steps, served, waits, *room, np.zeros(jobs)
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -266,6 +278,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "pade_step": ("headway.queueing.transient.systems", _pade_step),
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
+    "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
@@ -285,6 +298,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "explore_program": _states_and_moves,
     "pade_step": lambda arguments: [*arguments[9:12]],
     "finite_stations": lambda arguments: [*arguments[4:8]],
+    "unanswered_steps": lambda arguments: [arguments[-1]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 

@@ -85,7 +85,7 @@ def test_a_state_that_hardly_lasts_is_no_answer():
     model = graph.impatient({"timeout": 0.025, "retries": 1})
     over = model.at(arrival_rate=250.0).solve()
     assert over["goodput"] == 0
-    assert "a good state lasts" in over.approximation
+    assert "a good state lasts" in over.saturation_message
 
 
 def test_a_budget_and_a_varied_backoff_are_kept_to():
