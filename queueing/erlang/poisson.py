@@ -35,6 +35,32 @@ def poisson(count: Amount, mean: Amount) -> Amount:
         return np.where(count == 0, np.exp(-mean), np.exp(-exponent) / np.sqrt(2 * pi * some))
 
 
+def poisson_near(mean: float, apart: float) -> tuple[int, FloatArray]:
+    """Least number of events within some distance of their mean, and all their probabilities.
+
+    From the likeliest number outwards each is its neighbour times a / n, or n / a.
+
+    Parameters
+    ----------
+    mean
+        a, above 0.
+    apart
+        Distance beyond which next to nothing is left: the probabilities add up to 1. 1 or more.
+
+    Examples
+    --------
+    >>> least, chances = poisson_near(1.0, 30.0)
+    >>> least, chances[:3].round(6).tolist()
+    (0, [0.367879, 0.367879, 0.18394])
+    """
+    least, end, top = max(int(mean - apart), 0), int(mean + apart), int(mean)
+    counts, chances = np.arange(least, end, dtype=float), np.ones(end - least)
+    above = top - least + 1
+    np.cumprod(mean / counts[above:], out=chances[above:])
+    np.cumprod(counts[above - 1 : 0 : -1] / mean, out=chances[: above - 1][::-1])
+    return least, chances / chances.sum()
+
+
 def deviance(z: Amount, one_more: Amount = None) -> Amount:
     """Evaluate z - log(1 + z) to full relative precision, z >= -1.
 

@@ -218,7 +218,8 @@ def _gamma_percentile(law: TimeLaw, tail: float) -> float:
         return 0.0
     from scipy.special import ndtri
 
-    rest = TimeLaw((replace(law.pieces[0], shift=0.0),), beyond) if len(law.pieces) == 1 else law
+    shifted = len(law.pieces) == 1 and shift > 0
+    rest = TimeLaw((replace(law.pieces[0], shift=0.0),), beyond) if shifted else law
     ninth = rest.variance / beyond**2 / 9
     cube = 1 - ninth + float(ndtri(1 - tail)) * ninth**0.5
     if 9 * ninth >= 1 or cube <= 0:

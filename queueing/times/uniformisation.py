@@ -22,7 +22,7 @@ from scipy.sparse import coo_array, csr_array
 
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
-from headway.queueing.erlang.poisson import poisson
+from headway.queueing.erlang.poisson import poisson_near
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 LAST = 50
@@ -251,25 +251,26 @@ def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
     total = float(steps.sum()) + beyond
     mean = float(steps @ np.arange(1, len(steps) + 1)) + beyond * (len(steps) + 1 / (1 - ratio))
     told = rate, steps / total, beyond / total, ratio
-    return TimeLaw((Piece(0.0, _stepwise(*told), partial(_within, *told)),), mean / total / rate)
+    sums = np.append(0.0, np.cumsum(told[1]))
+    piece = Piece(0.0, _stepwise(*told), partial(_within, *told, sums))
+    return TimeLaw((piece,), mean / total / rate)
 
 
 def _within(
-    rate: float, shares: FloatArray, beyond: float, ratio: float, time: float
+    rate: float, shares: FloatArray, beyond: float, ratio: float, sums: FloatArray, time: float
 ) -> tuple[float, float]:
     """P(T <= t) = sum over k of P(K = k) (a_1 + ... + a_k), of K steps by t, and the density.
 
-    K follows Poisson's law of mean nu t, whose numbers beyond `_APART` deviations are left out.
+    K follows Poisson's law of mean nu t, whose numbers beyond `_APART` deviations are left out;
+    `sums` are 0, a_1, a_1 + a_2...
     """
     mean, count = rate * time, len(shares)
-    apart = _APART * (mean**0.5 + _APART)
-    made = np.arange(max(int(mean - apart), 0), int(mean + apart))
-    chances = poisson(made, np.array([mean]))
-    own = np.append(0.0, np.cumsum(shares))[np.minimum(made, count)]
-    late = beyond * (1 - ratio ** np.maximum(made - count, 0))
-    next_step = np.append(shares, 0.0)[np.minimum(made, count)]
-    later = np.where(made < count, 0.0, beyond * (1 - ratio) * ratio ** np.maximum(made - count, 0))
-    return float(chances @ (own + late)), float(rate * chances @ (next_step + later))
+    least, chances = poisson_near(mean, _APART * (mean**0.5 + _APART))
+    end = least + len(chances)
+    left = ratio ** np.arange(max(least - count, 0), max(end - count, 0))  # beyond the last step
+    until = np.append(sums[least : min(end, count)], sums[count] + beyond * (1 - left))
+    following = np.append(shares[least:end], beyond * (1 - ratio) * left)
+    return float(chances @ until), float(rate * chances @ following)
 
 
 def _stepwise(rate: float, shares: FloatArray, beyond: float, ratio: float) -> Transform:

@@ -89,8 +89,7 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
         for percent in percents:
             check_percent(percent)
         return layered_percentiles(solution, requests)
-    for percent in percents:
-        _check(solution, percent)
+    _check(solution, percents)
     find = _together if all_at_once(solution) else _one_by_one
     times, laws = find(solution, [percent / 100 for percent in percents])
     values = {
@@ -185,7 +184,7 @@ def search_percentile(solution: "Solution", percent: float) -> FloatArray:
     refuse_blocking(solution.model.graph, "percentiles")
     refuse_batches(solution.model.graph, "percentiles")
     check_clients_wait(solution.model.graph, "percentiles")
-    _check(solution, percent)
+    _check(solution, [percent])
     share = percent / 100
     if not all_at_once(solution, for_search=True):
         return np.reshape(_one_by_one(solution, [share])[0][0][""], solution.shape)
@@ -217,10 +216,12 @@ def _percentiles(
     return sum_percentiles(solution, parts, share, stable, find)
 
 
-def _check(solution: "Solution", percent: float) -> None:
-    check_percent(percent)
+def _check(solution: "Solution", percents: Sequence[float]) -> None:
+    for percent in percents:
+        check_percent(percent)
     _check_open(solution)
-    check_tail(solution.model, percent)
+    for percent in percents:
+        check_tail(solution.model, percent)
 
 
 def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:

@@ -376,7 +376,9 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         return self
 
     def point(self, position: int) -> "Solution":
-        """One of the operating points, in flat order."""
+        """One of the operating points, in flat order; itself where there is but one."""
+        if not self.shape:
+            return self
         index = np.unravel_index(position, self.shape)
         inputs = {n: _pick(v, self.shape, index) for n, v in self.model.inputs.items()}
         return self.model.at(inputs).solve(method=self.marks.again)

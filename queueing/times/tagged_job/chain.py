@@ -81,6 +81,13 @@ def _flow_factors(weights: FloatArray) -> FloatArray:
     return np.append(0.0, weights[:-1] / np.where(weights[1:] > 0, weights[1:], 1.0))
 
 
+def _counted_up(least: Numbers, most: int) -> tuple[Numbers, Numbers]:
+    """All numbers from each of `least` up to `most`, in a row, after the position of each."""
+    counts = most + 1 - least
+    each = np.repeat(np.arange(len(least)), counts)
+    return each, np.arange(len(each)) + (least + counts - np.cumsum(counts))[each]
+
+
 class _StationStates:
     """States with the tagged job at one station: for each place, n = b, b + 1, ... `most`.
 
@@ -115,11 +122,8 @@ class _StationStates:
     def in_all_numbers(self, change: Change) -> tuple[Numbers, Numbers, Numbers, FloatArray]:
         """Repeat each change of place for all n: states before, places after, n, rates [1/s]."""
         before, after, speed = change
-        counts = self.most + 1 - self.jobs_counted[before]
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        numbers = np.repeat(self.jobs_counted[before], counts) + offsets
-        states = np.repeat(self.first[before], counts) + numbers
-        return states, np.repeat(after, counts), numbers, np.repeat(speed, counts)
+        each, numbers = _counted_up(self.jobs_counted[before], self.most)
+        return self.first[before][each] + numbers, after[each], numbers, speed[each]
 
 
 class LoopChain:
@@ -230,12 +234,12 @@ class LoopChain:
         """Probabilities f_j(m) G_j(n - m) / G(n) of the states entered at station j, given n."""
         columns, rows, chances = [], [], []
         for k, part in enumerate(self.parts):
-            here = part.stop.numbers(self.most + 1)
-            for number, place, chance in part.stop.arrivals(self.most):
-                n = np.arange(number, self.most + 1)
-                columns.append(k * (self.most + 1) + n)
-                rows.append(part.first[place] + n)
-                chances.append(chance * here[number] * part.elsewhere[: len(n)] / self.whole[n])
+            found, place, chance = part.stop.arrivals(self.most)
+            each, n = _counted_up(found, self.most)
+            columns.append(k * (self.most + 1) + n)
+            rows.append(part.first[place][each] + n)
+            here = chance * part.stop.numbers(self.most + 1)[found]
+            chances.append(here[each] * part.elsewhere[n - found[each]] / self.whole[n])
         places = np.concatenate(rows), np.concatenate(columns)
         shape = self.size, len(self.parts) * (self.most + 1)
         return csr_array(coo_array((np.concatenate(chances), places), shape))
@@ -317,9 +321,8 @@ class LoopChain:
         numbers = numbers - gone
         apart, behind = part.elsewhere, part.weights_behind
         rest = numbers - part.jobs_counted[places]
-        whole = part.elsewhere_or_behind[rest]
-        for more in range(int(rest.max()) + 1):
-            some = rest >= more
-            after = part.first[places[some] + more] + numbers[some]
-            chances = behind[more] * apart[rest[some] - more] / whole[some]
-            yield states[some], after, speed[some] * chances
+        each, more = _counted_up(-rest, 0)
+        before = apart[-more] / part.elsewhere_or_behind[rest][each]
+        more += rest[each]
+        after = part.first[places[each] + more] + numbers[each]
+        yield states[each], after, speed[each] * behind[more] * before

@@ -4,7 +4,6 @@ Source: as of `headway.queueing.times.phase_type` (single servers of any times);
 Muntz and Palacios, J. ACM 22(2), 1975 (numbers at pools and at shared servers).
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,7 +12,13 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.times.phase_type import Phases, in_phases
-from headway.queueing.times.tagged_job.station import NO_CHANGE, Change, Numbers, TaggedStation
+from headway.queueing.times.tagged_job.station import (
+    NO_CHANGE,
+    Arrivals,
+    Change,
+    Numbers,
+    TaggedStation,
+)
 
 SMOOTHED = "constant times in a loop are approximated as varying"
 
@@ -58,11 +63,11 @@ class TaggedDelay(TaggedStation):
         """No other job is counted: others do not matter."""
         return np.zeros(len(self.own.start), np.intp)
 
-    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Yield the initial phases, for any m."""
-        weights = self.numbers(most + 1)
-        for number in np.flatnonzero(weights).tolist():
-            yield from ((number, q, p) for q, p in enumerate(self.own.start.tolist()) if p > 0)
+    def arrivals(self, most: int) -> Arrivals:
+        """The initial phases, for any m."""
+        found, phases = np.flatnonzero(self.numbers(most + 1)), np.flatnonzero(self.own.start > 0)
+        numbers, places = np.repeat(found, len(phases)), np.tile(phases, len(found))
+        return numbers, places, self.own.start[places]
 
     def service_rates(self, most: int) -> FloatArray:  # noqa: ARG002 - as of one
         """Rates of absorption from the phases."""
@@ -128,14 +133,12 @@ class FcfsQueue(TaggedStation):
         ahead = np.repeat(np.arange(1, most + 1), len(self.others.start))
         return np.append(np.zeros(len(self.own.start), np.intp), ahead)
 
-    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Yield the initial phases for m = 0, and for m > 0 the phases of the job in service."""
-        yield from ((0, q, p) for q, p in enumerate(self.own.start.tolist()) if p > 0)
-        phases, place = self._by_phase(most + 1), len(self.own.start)
-        for ahead in range(1, most + 1):
-            for chance in (phases[ahead] / phases[ahead].sum()).tolist():
-                yield ahead, place, chance
-                place += 1
+    def arrivals(self, most: int) -> Arrivals:
+        """The initial phases for m = 0, and for m > 0 the phases of the job in service."""
+        phases = self._by_phase(most + 1)[1:]
+        chances = np.append(self.own.start, phases / phases.sum(axis=1, keepdims=True))
+        places = np.arange(len(chances))
+        return self.jobs_counted(most), places, chances
 
     def service_rates(self, most: int) -> FloatArray:
         """Rates of absorption from the tagged job's own phases."""
@@ -207,10 +210,9 @@ class MultiServerQueue(_Exponential):
         """The places in service."""
         return np.arange(len(self.jobs_counted(most))) <= most
 
-    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Yield service if m < servers, else waiting for m - servers + 1 departures."""
-        for number, place in enumerate(self.place_on_return(most)[: most + 1].tolist()):
-            yield number, place, 1.0
+    def arrivals(self, most: int) -> Arrivals:
+        """Service if m < servers, else waiting for m - servers + 1 departures."""
+        return np.arange(most + 1), self.place_on_return(most)[: most + 1], np.ones(most + 1)
 
     def place_on_return(self, most: int) -> Numbers:
         """Waiting behind all others if there are as many as servers, else in service."""
@@ -254,9 +256,9 @@ class SharedQueue(_Exponential):
         """Every place counts all."""
         return np.ones(most + 1, bool)
 
-    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Yield the place of m others."""
-        return ((number, number, 1.0) for number in range(most + 1))
+    def arrivals(self, most: int) -> Arrivals:
+        """The place of m others."""
+        return np.arange(most + 1), np.arange(most + 1), np.ones(most + 1)
 
     def service_rates(self, most: int) -> FloatArray:
         """Rates min(1, m / (b + 1)) / S with b others."""

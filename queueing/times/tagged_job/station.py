@@ -7,7 +7,6 @@ behind the tagged job are uncounted, with weights of their own (`weights_behind`
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
@@ -23,6 +22,9 @@ Numbers: TypeAlias = NDArray[np.intp]
 
 Change: TypeAlias = tuple[Numbers, Numbers, FloatArray]
 """Indices of places before and after, and transition rates [1/s]."""
+
+Arrivals: TypeAlias = tuple[Numbers, Numbers, FloatArray]
+"""Numbers of jobs found on arrival, places that the tagged job takes, and their probabilities."""
 
 
 NO_CHANGE: Change = np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0)
@@ -119,8 +121,8 @@ class TaggedStation(ABC):
         return np.zeros(len(self.jobs_counted(most)), bool)
 
     @abstractmethod
-    def arrivals(self, most: int) -> Iterator[tuple[int, int, float]]:
-        """Yield m jobs found on arrival, a place that the tagged job takes, its probability."""
+    def arrivals(self, most: int) -> Arrivals:
+        """Places that the tagged job takes, of each number of jobs that it finds."""
 
     @abstractmethod
     def service_rates(self, most: int) -> FloatArray:
@@ -197,17 +199,17 @@ class StationLoop:
         """X = sum over k of lambda_k out_k: throughput of the loop [1/s]."""
         return float(self.rates @ self.exit_probabilities)
 
-    @property
+    @cached_property
     def visits(self) -> FloatArray:
         """(1 - P)^-1: mean visits by the station of entry, shape (entries, stations)."""
         return np.asarray(np.linalg.inv(np.eye(len(self.stops)) - self.onward), float)
 
-    @property
+    @cached_property
     def means(self) -> FloatArray:
         """Mean time in the loop by the station of entry [s]."""
         return np.asarray(self.visits @ [stop.stay for stop in self.stops])
 
-    @property
+    @cached_property
     def least(self) -> float:
         """Service time to which quicker services are slowed [s]."""
         times = np.array([stop.others.mean for stop in self.stops])
