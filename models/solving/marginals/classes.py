@@ -42,7 +42,7 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
     """
     marked = np.broadcast_to(solution.saturated, solution.shape).reshape(-1)
     return [
-        None if full else _law(solution.point(k) if solution.shape else solution, station)
+        None if full else _law(solution.point(k), station)
         for k, full in enumerate(marked)
     ]
 
