@@ -41,10 +41,7 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
         For too many combinations of populations.
     """
     marked = np.broadcast_to(solution.saturated, solution.shape).reshape(-1)
-    return [
-        None if full else _law(solution.point(k), station)
-        for k, full in enumerate(marked)
-    ]
+    return [None if full else _law(solution.point(k), station) for k, full in enumerate(marked)]
 
 
 def _law(point: "Solution", station: str) -> NumberLaw:
