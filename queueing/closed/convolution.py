@@ -141,32 +141,7 @@ def _compiled(
     population: FloatArray,
 ) -> Convolved:
     """Solve a block by the kernel; points beyond the range of numbers are tried once more."""
-    points = population.size
-
-    def table(rows: Sequence[FloatArray]) -> FloatArray:
-        return np.array([spread(row, points) for row in rows]).reshape(-1, points)
-
-    crews = [np.ones(1) if station.crew is None else station.crew for station in varying]
-    speeds = [np.ascontiguousarray(station.speeds) for station in varying]
-    answers = Convolved(
-        np.empty(points), *(np.empty((len(k), points)) for k in (queues, varying, varying))
-    )
-    least = np.empty(points)
-    room = 8 * (3 + max(len(varying), 1)) * (int(population.max()) + 1)
-    _closed_convolution(
-        thinking,
-        table([station.demand / station.queues for station in queues]),
-        table([station.queues for station in queues]),
-        table([station.demand for station in varying]),
-        np.concatenate([np.zeros(0), *(each.ravel() for each in speeds)]),
-        np.array([len(each) for each in speeds], int),
-        np.array([each.shape[1] for each in speeds], int),
-        table(crews),
-        population.astype(int),
-        *answers,
-        least,
-        np.empty(room),
-    )
+    answers, least = _by_kernel(queues, varying, thinking, population)
     for point in np.flatnonzero(~((least >= LEAST) & np.isfinite(least))):
         one = slice(point, point + 1)
         single, several = ([points_of(c, one) for c in each] for each in (queues, varying))
@@ -174,6 +149,49 @@ def _compiled(
         for whole, own in zip(answers, alone, strict=True):
             whole[..., one] = own
     return answers
+
+
+def _by_kernel(
+    queues: Sequence[ClosedStation],
+    varying: Sequence[ClosedStation],
+    thinking: FloatArray,
+    population: FloatArray,
+) -> tuple[Convolved, FloatArray]:
+    """Answers of the kernel, and the lesser of G(N - 1) and G(N) by point."""
+    points = population.size
+    answers = Convolved(
+        np.empty(points), *(np.empty((len(k), points)) for k in (queues, varying, varying))
+    )
+    least = np.empty(points)
+    room = 8 * (3 + max(len(varying), 1)) * (int(population.max()) + 1)
+    _closed_convolution(
+        thinking,
+        _table([station.demand / station.queues for station in queues], points),
+        _table([station.queues for station in queues], points),
+        _table([station.demand for station in varying], points),
+        *_speeds_in_a_row(varying),
+        _table([np.ones(1) if s.crew is None else s.crew for s in varying], points),
+        population.astype(int),
+        *answers,
+        least,
+        np.empty(room),
+    )
+    return answers, least
+
+
+def _table(rows: Sequence[FloatArray], points: int) -> FloatArray:
+    """Numbers of some stations, shape (stations, points)."""
+    return np.array([spread(row, points) for row in rows]).reshape(-1, points)
+
+
+def _speeds_in_a_row(
+    varying: Sequence[ClosedStation],
+) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]:
+    """Speeds of all stations in a row; how many each has, and at how many points."""
+    speeds = [station.speeds for station in varying]
+    row = np.concatenate([np.zeros(0), *(each.ravel() for each in speeds)])
+    lengths, widths = np.array([each.shape for each in speeds], int).reshape(-1, 2).T
+    return row, np.ascontiguousarray(lengths), np.ascontiguousarray(widths)
 
 
 @compiled
