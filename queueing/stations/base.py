@@ -235,12 +235,24 @@ def while_stable(
     return plain(np.where(stable, waits, full))
 
 
-def _multi_server_wait(busy: Amount, time: Amount, servers: Amount) -> Amount:
-    """W = C(m, a) S / (m - a), a = m U [s]."""
-    from headway.queueing.erlang.formulas import erlang_c
+def _one_server_wait(rate: Amount, time: Amount) -> Amount:
+    busy = utilisation_law(rate, time)
+    return while_stable(busy, lambda share, time: share * time / (1 - share), time)
 
-    load = servers * busy
-    return erlang_c(servers, load) * time / (servers - load)
+
+def _one_server_response(rate: Amount, time: Amount) -> Amount:
+    return while_stable(utilisation_law(rate, time), lambda share, time: time / (1 - share), time)
+
+
+def _multi_server_wait(rate: Amount, time: Amount, servers: Amount) -> Amount:
+    def wait(busy: Amount, time: Amount, servers: Amount) -> Amount:
+        """W = C(m, a) S / (m - a), a = m U [s]."""
+        from headway.queueing.erlang.formulas import erlang_c
+
+        load = servers * busy
+        return erlang_c(servers, load) * time / (servers - load)
+
+    return while_stable(utilisation_law(rate, time, servers), wait, time, servers)
 
 
 def idle(utilisation: Amount) -> Amount:
@@ -353,14 +365,13 @@ class MM1(Station):
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = U S / (1 - U) [s]."""
-        time, busy = number("service_time", self.service_time), self.utilisation(arrival_rate)
-        return while_stable(busy, lambda share, time: share * time / (1 - share), time)
+        time = number("service_time", self.service_time)
+        return in_blocks(_one_server_wait, arrival_rate, time)
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
         """R = S / (1 - U) [s]."""
-        service_time = number("service_time", self.service_time)
-        busy = self.utilisation(arrival_rate)
-        return while_stable(busy, lambda share, time: time / (1 - share), service_time)
+        time = number("service_time", self.service_time)
+        return in_blocks(_one_server_response, arrival_rate, time)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 - U."""
@@ -457,9 +468,8 @@ class MMm(Servers):
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
         """W = C(m, a) S / (m - a) [s]."""
-        service_time, servers = number("service_time", self.service_time), self.count
-        busy = self.utilisation(arrival_rate)
-        return while_stable(busy, _multi_server_wait, service_time, servers)
+        time = number("service_time", self.service_time)
+        return in_blocks(_multi_server_wait, arrival_rate, time, self.count)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
         """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""

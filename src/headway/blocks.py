@@ -30,8 +30,9 @@ def in_blocks(law: Callable[..., Amount], *numbers: Amount) -> Amount:
     >>> in_blocks(lambda a, b: a + b, np.arange(20000.0), 1.0)[-1].item()
     20000.0
     """
-    sizes = {number.size for number in numbers if np.ndim(number) == 1}
-    if len(sizes) != 1 or max(map(np.ndim, numbers)) > 1 or max(sizes) <= BLOCK:
+    arrays = [number for number in numbers if isinstance(number, np.ndarray) and number.ndim]
+    sizes = {number.size for number in arrays}
+    if len(sizes) != 1 or any(number.ndim > 1 for number in arrays) or max(sizes) <= BLOCK:
         return law(*numbers)
     size = sizes.pop()
     result = np.empty(size)
