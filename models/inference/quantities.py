@@ -8,6 +8,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.draws import Draws, saturations
 from headway.models.inference.certainty.profile import (
+    Profiled,
     Quantity,
     Reached,
     freed,
@@ -251,7 +252,7 @@ def _profiled(
     limits = (math.log(least) if least else best.value - wide, best.value + wide)
     most = worst_cost(fit.optimum, fit.uncertainty)
     hold = holding_quantity(rest, quantity, reach, WORTH * (most - fit.optimum.cost))
-    ends = profile_ends(hold, best, reach, limits, most)
+    [ends] = profile_ends(hold, [Profiled(best, reach, limits)], most)
     low = math.exp(ends[0])
     high = math.inf if ends[1] >= limits[1] else math.exp(ends[1])
     return ServerQuantity(name, math.exp(best.value), low, high, shown)

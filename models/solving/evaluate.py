@@ -286,10 +286,14 @@ def differences(
 def _around(
     value: Amount, size: float, domain: tuple[float, float], relative: float
 ) -> tuple[Amount, Amount]:
-    """Neighbours of a value, within its range."""
+    """Neighbours of a value, within its range; the value itself where a step leads to its end.
+
+    A station may refuse what its parameter's range ends at: a service time of 0.
+    """
     largest = np.maximum(np.abs(value), size)
     step = relative * np.where(largest > 0, largest, relative)
-    return np.maximum(value - step, domain[0]), np.minimum(value + step, domain[1])
+    low, high = value - step, value + step
+    return np.where(low > domain[0], low, value), np.where(high < domain[1], high, value)
 
 
 def _side_by_side(predict: Predict, cases: Sequence[Values]) -> FloatArray:

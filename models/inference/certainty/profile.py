@@ -6,7 +6,7 @@ linearised fit says of the quantity, never a share of its value, which may be no
 Source: Seber and Wild, *Nonlinear Regression*, 1989, section 5.4.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.inference.searching.descent import Rows, Valley, descend
 from headway.models.inference.searching.problem import Problem
-from headway.models.inference.searching.search import Optimum, natural_scale, polish
+from headway.models.inference.searching.search import WHOLE, Optimum, natural_scale, polish_all
 from headway.models.solving.evaluate import slope_between
 from headway.records import dataclass
 
@@ -40,58 +40,106 @@ class Reached:
     free: FloatArray
 
 
-Hold = Callable[[float, FloatArray], Reached]
-"""Fit with a quantity held at a value, from given values of the free parameters on."""
-
-
-def profile_ends(
-    hold: Hold, best: Reached, reach: float, limits: tuple[float, float], most: float
-) -> tuple[float, float]:
-    """Both ends of an interval by profile likelihood.
+@dataclass(frozen=True)
+class Held:
+    """What is held, at which value, and the free values from which the others are fitted anew.
 
     Parameters
     ----------
-    hold
-        Fits with the quantity held.
+    which
+        The place of a quantity among those that are profiled.
+    value
+        Its value.
+    free
+        Values of all free parameters.
+    """
+
+    which: int
+    value: float
+    free: FloatArray
+
+
+Hold = Callable[[Sequence[Held]], Sequence[Reached]]
+"""Fit with quantities held, side by side."""
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """A quantity whose interval is looked for.
+
+    Parameters
+    ----------
     best
         The best fit.
     reach
         First step, in the quantity's unit.
     limits
         What the quantity cannot pass.
+    """
+
+    best: Reached
+    reach: float
+    limits: tuple[float, float]
+
+
+Steps = Generator[tuple[float, FloatArray], Reached, float]
+"""Asks for fits with a value held, from given free values on; gives an end back."""
+
+
+def profile_ends(
+    hold: Hold, profiled: Sequence[Profiled], most: float
+) -> list[tuple[float, float]]:
+    """Both ends of each interval by profile likelihood; all ends are looked for side by side.
+
+    Parameters
+    ----------
+    hold
+        Fits with quantities held.
+    profiled
+        The quantities.
     most
         Cost up to which a fit is not significantly worse.
 
     Returns
     -------
-    Lower and upper end; a limit, or infinity, where the data set none.
+    Lower and upper end of each; a limit, or infinity, where the data set none.
     """
-    low, high = (_end(hold, best, sign * reach, limits, most) for sign in (-1, 1))
-    return low, high
+    sides = [(which, sign) for which in range(len(profiled)) for sign in (-1, 1)]
+    searches = {(which, sign): _end(profiled[which], sign, most) for which, sign in sides}
+    asked = {side: next(search) for side, search in searches.items()}
+    ends: dict[tuple[int, int], float] = {}
+    while asked:
+        reached = hold([Held(which, *where) for (which, _), where in asked.items()])
+        for side, found in zip(list(asked), reached, strict=True):
+            try:
+                asked[side] = searches[side].send(found)
+            except StopIteration as ended:
+                ends[side] = ended.value
+                del asked[side]
+    return [(ends[which, -1], ends[which, 1]) for which in range(len(profiled))]
 
 
-def _end(
-    hold: Hold, best: Reached, reach: float, limits: tuple[float, float], most: float
-) -> float:
-    inside, limit = best, limits[1] if reach > 0 else limits[0]
+def _end(profiled: Profiled, sign: int, most: float) -> Steps:
+    inside, reach, limits = profiled.best, sign * profiled.reach, profiled.limits
+    limit = limits[1] if reach > 0 else limits[0]
     for _ in range(_REACHES):
         value = float(np.clip(inside.value + reach, *limits))
-        tried = hold(value, inside.free)
+        tried = yield value, inside.free
         if not tried.cost <= most:
-            return _between(hold, best, inside, tried, most)
+            return (yield from _between(profiled.best, inside, tried, most))
         if value == limit:
             return limit
         inside, reach = tried, 2 * reach
     return limit
 
 
-def _between(hold: Hold, best: Reached, inside: Reached, outside: Reached, most: float) -> float:
+def _between(best: Reached, inside: Reached, outside: Reached, most: float) -> Steps:
     """The end between a value that fits and one that does not; the root of the excess is even."""
     for _ in range(_REFINED):
         if abs(outside.value - inside.value) <= _CLOSE * abs(outside.value - best.value):
             break
         value = _middle(best.cost, inside, outside, most)
-        tried = hold(value, inside.free)
+        tried = yield value, inside.free
         if tried.cost <= most:
             inside = tried
         else:
@@ -111,43 +159,56 @@ def _middle(least: float, inside: Reached, outside: Reached, most: float) -> flo
     return float(near + np.clip(share, 0.02, 0.98) * (far - near))
 
 
-def holding_parameter(problem: Problem, k: int, follow: FloatArray, worth: float) -> Hold:
-    """Fix one free parameter.
+def holding_parameters(
+    problem: Problem, places: Sequence[int], follow: Sequence[FloatArray], worth: float
+) -> Hold:
+    """Fix one free parameter in each fit.
 
     Parameters
     ----------
     problem
         The fit; what counts something moves freely where fractions of it make sense.
-    k
-        Which free parameter.
+    places
+        The free parameters that are profiled.
     follow
-        How far each other moves with it, by the linearised fit: where the search goes on from.
+        How far all move with each of them, by the linearised fit: where the search goes on from.
     worth
         Gain in cost that a step is made for.
     """
 
-    def hold(value: float, free: FloatArray) -> Reached:
-        fixed = problem.holding(problem.names[k], value)
-        for moved in _moved(problem, free, k, value, follow):
-            others = np.delete(moved, k)
-            if np.isfinite(fixed.predict(others)).all():
-                optimum = polish(fixed, others, worth)
-                return Reached(value, optimum.cost, np.insert(optimum.free, k, value))
-        return Reached(value, np.inf, free)
+    def hold(asked: Sequence[Held]) -> list[Reached]:
+        tried = [
+            _moved(problem, each.free, places[each.which], each.value, follow[each.which])
+            for each in asked
+        ]
+        solved = np.isfinite(problem.predict(np.concatenate(tried))).all(axis=-1)
+        good = np.split(solved, np.cumsum([len(starts) for starts in tried])[:-1])
+        begun = {k: starts[good[k]][0] for k, starts in enumerate(tried) if good[k].any()}
+        reached = [Reached(each.value, np.inf, each.free) for each in asked]
+        if begun:
+            still = np.array([places[asked[k].which] for k in begun])
+            effort = replace(WHOLE, worth=worth)
+            ends = polish_all(problem, np.array([*begun.values()]), effort, still)
+            for k, end in zip(begun, ends, strict=True):
+                reached[k] = Reached(asked[k].value, end.cost, end.free)
+        return reached
 
     return hold
 
 
 def _moved(
     problem: Problem, free: FloatArray, k: int, value: float, follow: FloatArray
-) -> list[FloatArray]:
+) -> FloatArray:
     """Where the others may be once one has moved: along by ratios, by differences, or in place."""
     low, high = problem.bounds
-    along = np.clip(free + follow * (value - free[k]), low, high)
-    if not (free > 0).all() or value <= 0:
-        return [along, free]
-    power = np.clip(follow * free[k] / free, -_STEEPEST, _STEEPEST)
-    return [np.clip(free * (value / free[k]) ** power, low, high), along, free]
+    along = free + follow * (value - free[k])
+    starts = [along, free]
+    if (free > 0).all() and value > 0:
+        power = np.clip(follow * free[k] / free, -_STEEPEST, _STEEPEST)
+        starts = [free * (value / free[k]) ** power, *starts]
+    moved = np.clip(starts, low, high)
+    moved[:, k] = value
+    return moved
 
 
 def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: float) -> Hold:
@@ -171,17 +232,24 @@ def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: 
         holding = np.array([weight * gradient(problem, quantity, free) for free in sets])
         return np.concatenate([problem.jacobian(sets), holding[:, None]], axis=-2)
 
-    def hold(value: float, free: FloatArray) -> Reached:
-        def residuals(sets: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
-            holding = np.array([[weight * (quantity(tried) - value)] for tried in sets])
-            return np.concatenate([problem.residuals(sets), holding], axis=-1)
+    def hold(asked: Sequence[Held]) -> list[Reached]:
+        values, starts = np.array([e.value for e in asked]), np.array([e.free for e in asked])
 
-        scale = natural_scale(problem, free)[None]
+        def residuals(sets: FloatArray, rows: Rows) -> FloatArray:
+            missed = np.array([quantity(tried) for tried in sets]) - values[rows]
+            return np.concatenate([problem.residuals(sets), weight * missed[:, None]], axis=-1)
+
+        scale = natural_scale(problem, starts)
         valley = Valley(residuals, jacobian, low, high, scale, problem.loss, exact=1)
-        ended = descend(valley, free[None], _STEPS, _PRECISION, worth)[0][0]
-        missed = abs(quantity(ended) - value) > 0.01 * max(width, 1e-3 * abs(value))
-        cost = np.inf if missed else float(problem.cost(ended))
-        return Reached(value, cost, ended)
+        ended = descend(valley, starts, _STEPS, _PRECISION, worth)[0]
+        return [
+            Reached(value, cost(value, free), free)
+            for value, free in zip(values.tolist(), ended, strict=True)
+        ]
+
+    def cost(value: float, free: FloatArray) -> float:
+        missed = abs(quantity(free) - value) > 0.01 * max(width, 1e-3 * abs(value))
+        return np.inf if missed else float(problem.cost(free))
 
     return hold
 

@@ -8,15 +8,17 @@ Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.profile import (
+    Profiled,
     Reached,
     freed,
-    holding_parameter,
+    holding_parameters,
     profile_ends,
     values_of,
 )
@@ -211,7 +213,7 @@ def intervals(
         ends = dict(zip(problem.names, plain, strict=True))
     else:
         smooth = [name for name in problem.names if name not in problem.whole]
-        ends = {n: profile_interval(problem, optimum, known, n, limit) for n in smooth}
+        ends = profile_intervals(problem, optimum, known, smooth, limit)
     ends |= counted
     pairs = zip(problem.names, problem.scales, strict=True)
     return tuple(scale.within(*ends[name]) for name, scale in pairs)
@@ -235,35 +237,43 @@ def _counted(problem: Problem, optimum: Optimum, name: str, most: float, worth: 
     return count_interval(problem.starting(optimum.free), k, round(optimum.free[k]), most, worth)
 
 
-def profile_interval(
-    problem: Problem, optimum: Optimum, known: Uncertainty, name: str, most: float | None = None
-) -> Ends:
-    """Interval of one parameter by profile likelihood.
+def profile_intervals(
+    problem: Problem,
+    optimum: Optimum,
+    known: Uncertainty,
+    names: Sequence[str],
+    most: float | None = None,
+) -> dict[str, Ends]:
+    """Intervals of some parameters by profile likelihood, all ends side by side.
 
     Parameters
     ----------
     problem, optimum, known
         The fit.
-    name
-        The parameter.
+    names
+        The parameters; none counts something.
     most
         Cost up to which a fit is not significantly worse, if found is not the best one.
 
     Returns
     -------
-    Both ends; a bound, zero or infinity where the data set no limit.
+    Both ends of each; a bound, zero or infinity where the data set no limit.
     """
     rest = freed(problem.starting(optimum.free)) if problem.whole else problem
-    place, k = problem.names.index(name), rest.names.index(name)
-    own = values_of(rest, problem, optimum)
-    half = student(known.degrees) * float(known.standard_errors[place])
-    reach = half if np.isfinite(half) and half > 0 else _UNKNOWN * natural_scale(rest, own)[k]
-    best = Reached(float(own[k]), optimum.cost, own)
-    limits = problem.scales[place].low, problem.scales[place].high
-    limit = worst_cost(optimum, known) if most is None else most
-    worth = WORTH * (worst_cost(optimum, known) - optimum.cost)
-    hold = holding_parameter(rest, k, _followed(rest, problem, known, place), worth)
-    return profile_ends(hold, best, reach, limits, limit)
+    own, worst = values_of(rest, problem, optimum), worst_cost(optimum, known)
+    places = [rest.names.index(name) for name in names]
+    profiled = []
+    for name, place in zip(names, places, strict=True):
+        half = student(known.degrees) * float(known.standard_errors[problem.names.index(name)])
+        sure = np.isfinite(half) and half > 0
+        reach = half if sure else _UNKNOWN * natural_scale(rest, own)[place]
+        limits = rest.scales[place].low, rest.scales[place].high
+        best = Reached(float(own[place]), optimum.cost, own)
+        profiled.append(Profiled(best, float(reach), limits))
+    follow = [_followed(rest, problem, known, problem.names.index(name)) for name in names]
+    hold = holding_parameters(rest, places, follow, WORTH * (worst - optimum.cost))
+    ends = profile_ends(hold, profiled, worst if most is None else most)
+    return dict(zip(names, ends, strict=True))
 
 
 def _followed(rest: Problem, problem: Problem, known: Uncertainty, place: int) -> FloatArray:

@@ -4,6 +4,7 @@ Two times may exchange their roles, or one fall to nothing while another takes i
 valley that holds such values is an answer with its own numbers.
 """
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,13 +12,20 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.uncertainty import (
+    WORTH,
     Uncertainty,
     intervals,
     uncertainty,
     worst_cost,
 )
 from headway.models.inference.searching.problem import Ends, Problem
-from headway.models.inference.searching.search import Optimum, follow, polish_all
+from headway.models.inference.searching.search import (
+    WHOLE,
+    Optimum,
+    follow,
+    polish,
+    polish_all,
+)
 from headway.models.inference.searching.starts import starts_of
 from headway.records import dataclass
 
@@ -61,10 +69,12 @@ def answers(problem: Problem, optimum: Optimum, known: Uncertainty) -> tuple[Min
     if known.degrees <= 0:
         return tuple(minima)
     most = worst_cost(optimum, known)
-    ends = sorted(_other_ends(problem, optimum), key=lambda end: end.cost)
-    for end in ends:
-        new = end.cost <= most and not any(answer.holds(end.free) for answer in minima)
+    worth = WORTH * (most - optimum.cost)
+    ends = sorted(_other_ends(problem, optimum, worth), key=lambda end: end.cost)
+    for near in ends:
+        new = near.cost <= most and not any(answer.holds(near.free) for answer in minima)
         if new and len(minima) < _MOST:
+            end = polish(problem, near.free)
             own = intervals(problem, end, uncertainty(problem, end), most)
             minima.append(Minimum(end.free, end.cost, own))
     return tuple(minima)
@@ -78,17 +88,18 @@ def hull(minima: tuple[Minimum, ...]) -> list[Ends]:
     ]
 
 
-def _other_ends(problem: Problem, optimum: Optimum) -> list[Optimum]:
+def _other_ends(problem: Problem, optimum: Optimum, worth: float) -> list[Optimum]:
     """Where starts lead that exchange roles, or lie elsewhere; intervals of counts look alone."""
     if problem.whole or len(problem.names) < 2:
         return []
     exchanged = _exchanged(problem, optimum.free)
-    ends = polish_all(problem, np.array(exchanged)) if exchanged else []
+    effort = replace(WHOLE, worth=worth)
+    ends = polish_all(problem, np.array(exchanged), effort) if exchanged else []
     try:
         starts = starts_of(problem, 1 + _LOOKED_AT)[1:]  # the first is where the search began
     except Saturated:
         return ends
-    return [*ends, *follow(problem, starts)]
+    return [*ends, *follow(problem, starts, worth)]
 
 
 def _exchanged(problem: Problem, free: FloatArray) -> list[FloatArray]:

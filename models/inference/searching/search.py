@@ -197,7 +197,7 @@ def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.abs(free), np.abs(problem.initial)) + 1e-300)
 
 
-def follow(problem: Problem, starts: FloatArray) -> list[Optimum]:
+def follow(problem: Problem, starts: FloatArray, worth: float = 0.0) -> list[Optimum]:
     """Follow starts, which may be far away, to their ends.
 
     Parameters
@@ -206,8 +206,11 @@ def follow(problem: Problem, starts: FloatArray) -> list[Optimum]:
         What to fit.
     starts
         Values to start from, shape (starts, free parameters).
+    worth
+        Gain in cost that a step is made for.
     """
-    return polish_all(problem, _by_ratios(problem, starts, _COARSE))
+    near = _by_ratios(problem, starts, replace(_COARSE, worth=worth))
+    return polish_all(problem, near, replace(WHOLE, worth=worth))
 
 
 def _by_ratios(problem: Problem, starts: FloatArray, effort: SearchLimits) -> FloatArray:
@@ -230,7 +233,7 @@ def _by_ratios(problem: Problem, starts: FloatArray, effort: SearchLimits) -> Fl
     inner = problem.inner(starts)
     wide = np.full(inner.shape[-1], np.inf)
     valley = Valley(residuals, jacobian, -wide, wide, np.ones_like(inner))
-    logs, cost = descend(valley, inner, effort.steps, effort.precision)
+    logs, cost = descend(valley, inner, effort.steps, effort.precision, effort.worth)
     return np.where(np.isfinite(cost)[:, None], problem.outer(logs), starts)
 
 
@@ -239,7 +242,9 @@ def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Optimum:
     return polish_all(problem, start[None], replace(WHOLE, worth=worth))[0]
 
 
-def polish_all(problem: Problem, starts: FloatArray, effort: SearchLimits = WHOLE) -> list[Optimum]:
+def polish_all(
+    problem: Problem, starts: FloatArray, effort: SearchLimits = WHOLE, still: Rows | None = None
+) -> list[Optimum]:
     """Follow starts to their ends in the parameters' own units, within their bounds.
 
     Steps to values at which a measured load is not sustained are never taken, so the
@@ -253,11 +258,13 @@ def polish_all(problem: Problem, starts: FloatArray, effort: SearchLimits = WHOL
         Values to start from, shape (starts, free parameters).
     effort
         How long each is followed.
+    still
+        The place of a value that does not move, by start; none where it is left out.
     """
     low, high = problem.bounds
     free = np.clip(starts, low, high)
     if problem.names:
-        free, cost = _descended(problem, free, effort)
+        free, cost = _descended(problem, free, effort, still)
     else:
         cost = np.broadcast_to(problem.cost(free), len(free))
     width = np.maximum(np.abs(np.where(np.isfinite(low), low, 0)), np.abs(problem.initial))
@@ -278,15 +285,16 @@ def _descended(
         problem.loss,
         still=still,
     )
-    if len(problem.names) <= FEW:
+    if len(problem.names) - (still is not None) <= FEW:
         return descend(valley, starts, effort.steps, effort.precision, effort.worth)
     ends: list[tuple[FloatArray, float]] = []
     moving = np.array([name not in problem.still for name in problem.names], bool)
     for k, start in enumerate(starts):
-        ends.append(reflected(valley.of(k), start, effort.steps, _PRECISE, moving))
+        own = moving if still is None else moving & (np.arange(moving.size) != still[k])
+        ends.append(reflected(valley.of(k), start, effort.steps, _PRECISE, own))
         least = min(cost for _, cost in ends)
         alike = sum(cost <= least * (1 + _ALIKE) for _, cost in ends)
-        if alike >= _AGREEING and problem.measured.ndim == 1:
+        if alike >= _AGREEING and problem.measured.ndim == 1 and still is None:
             break
     return np.array([free for free, _ in ends]), np.array([cost for _, cost in ends])
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
 from headway.models import catalogue_model, fit_model
-from headway.models.inference.certainty.uncertainty import profile_interval
+from headway.models.inference.certainty.uncertainty import profile_intervals
 from headway.models.inference.searching.loss import Loss, loss_derivatives
 from tests.support.fit_data import ONE, TWO, noisy, table
 
@@ -133,8 +133,8 @@ def test_profile_and_linear_intervals_agree_for_every_loss(loss):
     fit = TWO.at(delay=2e-3, s=1e-3).fit(
         noisy(TWO.at(delay=2e-3, s=1e-3), loads), ["delay", "s"], loss=loss
     )
-    for name in fit.free:
-        ends = profile_interval(fit.problem, fit.optimum, fit.uncertainty, name)
+    profiles = profile_intervals(fit.problem, fit.optimum, fit.uncertainty, fit.free)
+    for name, ends in profiles.items():
         assert ends == pytest.approx(fit.ci95[name], abs=0.15 * np.ptp(fit.ci95[name]))
 
 
