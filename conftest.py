@@ -1,12 +1,14 @@
 """Let a bare checkout run the tests: build ``headway`` from its folders if not installed."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
 pytest_plugins = ("tests.support.chance",)
 
 ROOT = Path(__file__).parent
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as commands do; NumPy is not imported yet
 
 if importlib.util.find_spec("headway") is None:
     home = ROOT / "src/headway"

@@ -17,6 +17,7 @@ from headway import __version__
 from headway.cli.once import refuse_repeats
 from headway.errors import HeadwayError, OutputError, PackageError, shortened, visible
 from headway.lazy import loaded, offered, outside, package_of
+from headway.threads import one_thread
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -266,6 +267,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one line on stderr and exit code 2."""
     _stand_in()
     if arguments is None:
+        one_thread()
         gc.set_threshold(_MANY)
         _quieten()
         _hear()

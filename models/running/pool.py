@@ -22,17 +22,10 @@ from typing import Any
 
 from headway.errors import InvalidParameter
 from headway.models.running.crews import Crew
+from headway.threads import THREADS
 
 MOST = 61 if sys.platform == "win32" else 1024
 """Most processes; Windows cannot wait for more."""
-THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
-"""Environment variables for the number of threads in the libraries below numpy."""
 
 _ENDING = {
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
