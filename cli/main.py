@@ -16,8 +16,7 @@ import click
 from headway import __version__
 from headway.cli.once import refuse_repeats
 from headway.errors import HeadwayError, OutputError, PackageError, shortened, visible
-from headway.lazy import loaded, offered, outside, package_of
-from headway.threads import one_thread
+from headway.lazy import loaded, offered, one_thread, outside, package_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -21,8 +21,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from headway.errors import InvalidParameter
+from headway.lazy import THREADS
 from headway.models.running.crews import Crew
-from headway.threads import THREADS
 
 MOST = 61 if sys.platform == "win32" else 1024
 """Most processes; Windows cannot wait for more."""

@@ -6,6 +6,8 @@ public names. Type checkers read it as it is; here it is read when the first nam
 Tables of headway hold places, ``module:name``. What other packages add to a table they offer as
 entry points, which are looked up only for a name that the table does not hold, or for a list of
 all names.
+
+The libraries below NumPy read how many threads they use when it is first imported.
 """
 
 import os
@@ -20,6 +22,16 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from headway.errors import PackageError
+
+
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+"""Environment variables that set it; they are read when NumPy is first imported."""
 
 
 def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -292,3 +304,19 @@ def _unknown(package: str, name: str, known: Iterable[str]) -> AttributeError:
 
     msg = f"module {package!r} has no attribute {name!r}{nearest(name, known)}"
     return AttributeError(msg, name=name)
+
+
+def one_thread() -> None:
+    """Use one thread, unless the environment says otherwise.
+
+    headway's matrices are small: further threads wait for each other longer than they compute,
+    and take the processor from what else runs.
+
+    Examples
+    --------
+    >>> one_thread()
+    >>> set(THREADS) <= set(os.environ)
+    True
+    """
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
