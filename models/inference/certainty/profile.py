@@ -206,7 +206,7 @@ def _moved(
     if (free > 0).all() and value > 0:
         power = np.clip(follow * free[k] / free, -_STEEPEST, _STEEPEST)
         starts = [free * (value / free[k]) ** power, *starts]
-    moved = np.clip(starts, low, high)
+    moved: FloatArray = np.clip(starts, low, high)
     moved[:, k] = value
     return moved
 
