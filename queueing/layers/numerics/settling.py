@@ -7,7 +7,11 @@ Numer. Anal. 49(4), 2011, 1715-1735): with differences dX, dF of successive x an
     x' = x + b f - (dX + b dF) y,   y the least squares solution of dF y = f.
 
 Where a residual grows, the point forgets what it had seen, and takes shorter steps; where it is
-large, steps are not mixed, as what they showed holds near them only.
+large, steps are not mixed, as what they showed holds near them only. Where it stays large, g tells
+little more than the side: the wait for a thread is that of a crowd, or none. Then each number goes
+to the side of g by a factor of its own, which grows while the side is the same and is halved where
+it changes (Riedmiller and Braun, IEEE Int. Conf. on Neural Networks, 1993, 586-591); it grows less
+and less, so that numbers that swing together come to rest.
 """
 
 import numpy as np
@@ -22,6 +26,10 @@ _GROWN = 2.0  # times the smallest residual since it forgot
 _LARGE = 0.3  # over the larger of x and g, from which they are not; of 0.2 to 0.5 the fewest steps
 _RANGE = 0.3, 2.0  # times the smaller and larger of x and g, beyond which no step goes
 _RIDGE = 1e-12  # of the trace, so that equal steps do no harm
+_PATIENCE = 200  # steps after which those that are far go by sides; nearly all have settled by then
+_STRIDE = 0.7  # most of the logarithm of a factor: twice, or half
+_GROWTH, _EBBING = 0.1, 60  # of a stride while the side is the same: 10%, and less after 60 steps
+_ARRIVED = 0.2  # b where a point comes near
 
 
 class Settling:
@@ -46,6 +54,7 @@ class Settling:
         self.small = small
         self._before: tuple[FloatArray, FloatArray] | None = None
         self._steps: list[tuple[FloatArray, FloatArray]] = []
+        self._strides = _Strides(small)
 
     def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
         """The next x, of the shape (numbers, points) of both, which are 0 or more."""
@@ -57,7 +66,11 @@ class Settling:
         if self._steps:
             step = step - self._mixed(residual, scale, fresh)
         low, high = np.minimum(x, g), np.maximum(x, g)
-        return np.asarray(np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high))
+        near = np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high)
+        strides = self._strides.step(x, g)
+        far = (largest > _LARGE) & (self._strides.count > _PATIENCE)
+        self._share = np.where(far, _ARRIVED, self._share)
+        return np.asarray(np.where(far, strides, near))
 
     def _remembered(
         self, x: FloatArray, residual: FloatArray, largest: FloatArray
@@ -90,3 +103,24 @@ class Settling:
         gram = gram + ridge[:, np.newaxis, np.newaxis] * np.eye(len(moved))
         share = np.linalg.solve(gram, right[..., np.newaxis])[..., 0]
         return np.asarray(np.einsum("ivp,pi->vp", moved + self._share * changed, share))
+
+
+class _Strides:
+    """Steps by factors to the side of g, halfway at most."""
+
+    def __init__(self, small: float) -> None:
+        self.small, self.count = small, 0
+
+    def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
+        """The next x."""
+        self.count += 1
+        side = np.sign(g - x)
+        if self.count == 1:
+            self._length, self._side = np.full(x.shape, _STRIDE), side
+        turned = side * self._side
+        grown = 1 + _GROWTH * min(1.0, _EBBING / self.count)
+        factor = np.where(turned > 0, grown, np.where(turned < 0, 0.5, 1.0))
+        self._length, self._side = np.minimum(self._length * factor, _STRIDE), side
+        reached = (x + self.small) * np.exp(side * self._length) - self.small
+        half = (x + g) / 2
+        return np.where(side > 0, np.minimum(reached, half), np.maximum(reached, half))

@@ -9,6 +9,7 @@ import numpy as np
 from headway.queueing.layers.chain import by_chain, fewest_states, states_of
 from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.flow import Step
+from headway.queueing.layers.numerics import settling
 from headway.queueing.layers.numerics.cuts import smallest_cut
 from headway.queueing.layers.numerics.settling import Settling
 from headway.queueing.layers.parts import Entry, Processor, Task
@@ -23,20 +24,35 @@ def test_maps_that_swing_settle():
     def g(x):
         return np.stack([12 / (1 + x[1]) ** 4, 0.98 * x[0] + 0.3])
 
-    x, settling = np.array([[1.0, 5.0, 0.1], [1.0, 5.0, 20.0]]), Settling(1e-9)
+    x, steps = np.array([[1.0, 5.0, 0.1], [1.0, 5.0, 20.0]]), Settling(1e-9)
     for _ in range(60):
-        x = settling.step(x, g(x))
+        x = steps.step(x, g(x))
     assert np.allclose(x, g(x), rtol=1e-9)
     assert np.allclose(x, x[:, :1], rtol=1e-8)  # wherever a point began
 
 
 def test_points_settle_by_themselves():
     """A point that is at rest stays there while others go on."""
-    x, settling = np.array([[2.0, 9.0]]), Settling(1e-9)
+    x, steps = np.array([[2.0, 9.0]]), Settling(1e-9)
     for _ in range(30):
-        x = settling.step(x, np.sqrt(2 * x))
+        x = steps.step(x, np.sqrt(2 * x))
     assert np.allclose(x, 2.0, rtol=1e-9)
     assert x[0, 0] == 2.0
+
+
+def test_steps_to_the_side_arrive(monkeypatch):
+    """Where g is that of a crowd of 10^4 or none, and the least that makes one the other is 1%."""
+    monkeypatch.setattr(settling, "_PATIENCE", 0)
+    weights = np.array([[1.0], [0.2], [1e-3]])
+
+    def g(x):
+        return weights * 1e4 * np.exp(-300 * np.log1p(x.sum(axis=0) / 1000))
+
+    x, steps = np.array([[0.0, 1e4, 3.0], [5.0, 0.0, 1e-6], [0.0, 1e4, 80.0]]), Settling(1e-9)
+    for _ in range(200):
+        x = steps.step(x, g(x))
+    assert np.allclose(x, g(x), rtol=1e-7)
+    assert np.allclose(x / x[0], weights, rtol=1e-7)
 
 
 def test_cuts_are_those_of_another_program():
