@@ -54,6 +54,7 @@ class Settling:
         self.small = small
         self._before: tuple[FloatArray, FloatArray] | None = None
         self._steps: list[tuple[FloatArray, FloatArray]] = []
+        self._share = np.empty(0)
         self._strides = _Strides(small)
 
     def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
@@ -123,4 +124,4 @@ class _Strides:
         self._length, self._side = np.minimum(self._length * factor, _STRIDE), side
         reached = (x + self.small) * np.exp(side * self._length) - self.small
         half = (x + g) / 2
-        return np.where(side > 0, np.minimum(reached, half), np.maximum(reached, half))
+        return np.asarray(np.where(side > 0, np.minimum(reached, half), np.maximum(reached, half)))
