@@ -62,7 +62,8 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
     callers, callees = spans.service[above], spans.service[child]
     known: dict[int, float] = {}
     slack: dict[int, float] = {}
-    pairs = sorted({(int(a), int(b)) for a, b in zip(callers, callees, strict=True) if a != b})
+    apart = np.unique((callers * len(spans.services) + callees)[callers != callees])
+    pairs = [divmod(code, len(spans.services)) for code in apart.tolist()]
     for first in dict.fromkeys(a for a, _ in pairs):
         if first in known:
             continue

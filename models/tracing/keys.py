@@ -152,7 +152,8 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     asked_within, doubted = unseen_callers(loads, shares, begin_traces)
     outside = outermost & np.isin(entry, begin_traces) & ~np.isin(entry, asked_within)
     load = np.repeat(np.arange(len(loads)), np.diff(begin))
-    _, trace = np.unique(np.stack([load, _column(loads, "trace")]), axis=1, return_inverse=True)
+    trace = _column(loads, "trace")
+    trace = load * (int(trace.max(initial=0)) + 1) + trace
     if not (callee < 0).any() or not outside.any():
         outside |= outermost & ~lost  # nobody else can have asked, or somebody must begin
     return Keyed(
@@ -160,7 +161,7 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
         tuple(shares),
         keys,
         load=load,
-        trace=trace.reshape(-1),  # NumPy 2.0.0 leaves an axis of one row
+        trace=trace,
         key=number[: len(entry)],
         start=start,
         first=first_things(start, end, caller, began),
@@ -222,10 +223,10 @@ def _split(
     entry: IntArray, root: IntArray, own: FloatArray, caller: IntArray, callee: IntArray
 ) -> frozenset[int]:
     """Entries whose work or calls depend on the root, and those that call them."""
-    parts, inverse = np.unique(np.stack([entry, root]), axis=1, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    tops, top = np.unique(root, return_inverse=True)
+    parts, inverse = np.unique(entry * len(tops) + top, return_inverse=True)
     roots: dict[int, list[int]] = defaultdict(list)
-    for number, each in enumerate(parts[0].tolist()):
+    for number, each in enumerate((parts // len(tops)).tolist()):
         roots[each].append(number)
     several = {each: among for each, among in roots.items() if 1 < len(among) <= _MOST_ROOTS}
     if not several:

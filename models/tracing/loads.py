@@ -3,7 +3,7 @@
 import re
 from array import array
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import blake2b
 from io import BytesIO
@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError, quoted
 from headway.kinds import FloatArray
-from headway.models.measured.spans.forms import Form, documents, form_of, surely_no_traces
+from headway.models.measured.spans.forms import (
+    OTLP,
+    Form,
+    documents,
+    form_of,
+    share_kept,
+    surely_no_traces,
+)
+from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
 from headway.models.measured.spans.span import Span, SpanKind
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
@@ -189,6 +197,10 @@ class _Rows:
     sampled: set[float] = field(default_factory=set)
 
 
+_Said: TypeAlias = tuple[str, str, int, str, bool]
+"""Service, operation, kind, peer, and whether it failed."""
+
+
 class _What(NamedTuple):
     """What a span is, in numbers."""
 
@@ -210,13 +222,14 @@ class _Reading:
         self.alike: dict[str, list[int]] = {}
         self.peers: dict[str, int] = {"": 0}
         self.whats: dict[_What, int] = {}
-        self.known: dict[tuple[str, str, int, str, bool], int] = {}
+        self.known: dict[Hashable, int] = {}
 
     def file(self, content: Content, form: Form, advance: Callable[[], None]) -> None:
         """Take in the spans of a file."""
         name, inside = content
         rows = _Rows(form.name)
-        for each in documents(_lines(inside, name, advance), name):
+        lines = _lines(inside, name, advance)
+        for each in documents(self.left(lines, rows, name) if form is OTLP else lines, name):
             self.take(_of_form(form, each, name), rows, name)
         if rows.trace:
             self.rows[name] = rows
@@ -233,9 +246,10 @@ class _Reading:
             numbered = traces.get(trace)
             if numbered is None:
                 numbered = traces[trace] = len(traces)
-            what = known.get((service, operation, +kind, peer, failed))
+            same = service, operation, +kind, peer, failed  # a kind's own hash takes a call
+            what = known.get(same)
             if what is None:
-                what = self.what(span, name)
+                what = self.what(same, name, same)
             traced(numbered)
             keyed(_number(key))
             caused(_number(parent))
@@ -245,18 +259,54 @@ class _Reading:
             if sampled == sampled:  # no NaN
                 rows.sampled.add(sampled)
 
-    def what(self, span: Span, source: str) -> int:
-        """A number for what a span is."""
+    def left(self, lines: Iterable[str], rows: _Rows, name: str) -> Iterator[str]:
+        """Take in what spans are found in the text of lines, and give back the others."""
+        for block in blocks(lines):
+            self.take_block(block, rows, name)
+            yield from block.left
+
+    def take_block(self, block: Block, rows: _Rows, name: str) -> None:
+        """Take in the spans that were found in some lines."""
+        text, found, traces = block.text, block.found, self.traces
+        for each in _slices(text, found.trace, found.trace_end):
+            rows.trace.append(traces.setdefault(each, len(traces)))
+        rows.what.extend(self.whats_of(block, name))
+        for column, values in (
+            (rows.key, found.key), (rows.parent, found.parent),
+            (rows.start, found.start), (rows.end, found.stop),
+        ):  # fmt: skip
+            column.frombytes(np.ascontiguousarray(values).tobytes())
+        states = np.flatnonzero(found.state_end > found.state)
+        shares = map(share_kept, set(_slices(text, found.state[states], found.state_end[states])))
+        rows.sampled.update(share for share in shares if share == share)  # no NaN
+
+    def whats_of(self, block: Block, source: str) -> Iterator[int]:
+        """A number for what each span of some lines is."""
+        text, found, known = block.text, block.found, self.known
+        columns = found.name, found.name_end, found.kind, found.attributes, found.attributes_end
+        told = zip(block.services, *(c.tolist() for c in (*columns, found.code)), strict=True)
+        for service, a, b, kind, first, last, code in told:
+            name = text[a:b]
+            about = b"" if told_by_name(name, kind) else text[first:last]
+            what = known.get((service, name, kind, about, code))
+            if what is None:
+                span = tell(name, kind, about, code)
+                what = self.what((service, *span), source, (service, name, kind, about, code))
+            yield what
+
+    def what(self, told: _Said, source: str, key: Hashable) -> int:
+        """A number for what a span is, remembered by a key."""
+        service, operation, kind, peer, failed = told
         what = _What(
-            self.services.setdefault(span.service or _UNNAMED, len(self.services)),
-            self.operation(span.operation, source),
-            +span.kind,  # as a plain number, whose hash takes no call
-            self.peers.setdefault(span.peer, len(self.peers)),
-            span.failed,
+            self.services.setdefault(service or _UNNAMED, len(self.services)),
+            self.operation(operation, source),
+            +kind,
+            self.peers.setdefault(peer, len(self.peers)),
+            failed,
         )
         number = self.whats.setdefault(what, len(self.whats))
         if len(self.known) < 10 * MOST_OPERATIONS:
-            self.known[span.service, span.operation, +span.kind, span.peer, span.failed] = number
+            self.known[key] = number
         return number
 
     def operation(self, name: str, source: str) -> int:
@@ -344,6 +394,11 @@ class _Reading:
         )
         _check_circles(spans)
         return spans
+
+
+def _slices(text: bytes, begins: IntArray, ends: IntArray) -> Iterator[str]:
+    for a, b in zip(begins.tolist(), ends.tolist(), strict=True):
+        yield text[a:b].decode()
 
 
 def _refused(span: Span, name: str) -> MeasurementError:

@@ -16,7 +16,6 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from headway.kinds import FloatArray
 from headway.models.tracing.keys import Key, Keyed
@@ -111,6 +110,8 @@ def processor_times(
 
 def _demand(rates: FloatArray, used: FloatArray) -> tuple[float, _Line, float]:
     """The processor time of a request between the ends of its interval."""
+    from scipy.special import stdtrit
+
     line = _through_origin(rates, used)
     if len(rates) > 2:
         based = _with_base(rates, used)

@@ -47,12 +47,12 @@ def standard_error(values: FloatArray, trace: IntArray) -> float:
 
 def _between(values: FloatArray, trace: IntArray) -> float:
     """What the spread between traces shows; 0 for a single one."""
-    _, which = np.unique(trace, return_inverse=True)
-    off = np.bincount(which, values - values.mean())
+    traces = int(np.count_nonzero(np.bincount(trace)))
+    off = np.bincount(trace, values - values.mean())
     spread = sqrt(float((off**2).sum()) / len(values))
-    if len(off) < _FEW or spread <= _ROUNDING * float(np.abs(values).max()):
+    if traces < _FEW or spread <= _ROUNDING * float(np.abs(values).max()):
         return 0.0
-    return spread / sqrt(len(values)) * sqrt(len(off) / (len(off) - 1))
+    return spread / sqrt(len(values)) * sqrt(traces / (traces - 1))
 
 
 def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> float:

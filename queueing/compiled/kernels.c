@@ -86,7 +86,8 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(pade_step, "rrdrnrrnnwwww") \
     ROW(finite_stations, "iiirwwwww") \
     ROW(waits_of_one, "iirrrrw") \
-    ROW(unanswered_steps, "rrrrdnrwwwwww")
+    ROW(unanswered_steps, "rrrrdnrwwwwww") \
+    ROW(spans_laid_out, "inj")
 
 #define CALLED(name, kinds) \
     static PyObject *called_##name(PyObject *module, PyObject *const *values, Py_ssize_t count) \

@@ -33,5 +33,6 @@ Kernel pade_step;
 Kernel finite_stations;
 Kernel waits_of_one;
 Kernel unanswered_steps;
+Kernel spans_laid_out;
 
 #endif

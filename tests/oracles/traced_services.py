@@ -253,7 +253,7 @@ class PlayedLoad:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """As OTLP, a line a trace."""
-        return tuple(json.dumps(_document(each)) for each in self.traces)
+        return tuple(json.dumps(document_of(each)) for each in self.traces)
 
 
 def play(
@@ -311,7 +311,7 @@ def capacity(played: Played, seed: int = 0) -> float:
     return 1500 / max(when + time for when, time in playing.times)
 
 
-def _document(spans: Sequence[PlayedSpan]) -> dict[str, Any]:
+def document_of(spans: Sequence[PlayedSpan]) -> dict[str, Any]:
     """One trace as an OTLP document."""
     by_service: dict[str, list[dict[str, Any]]] = {}
     for span in spans:

@@ -78,17 +78,36 @@ _BATCHES = ("resourceSpans", "batches")
 
 
 def _otlp(document: Any, source: str) -> Iterator[Span]:
+    for service, spans in lists_of_spans(document, source):
+        for span in spans:
+            yield _otlp_span(span, service, source)
+
+
+def lists_of_spans(document: Any, source: str) -> Iterator[tuple[str, list[Any]]]:
+    """Services of an OTLP document, and spans of each; a service may come several times.
+
+    Parameters
+    ----------
+    document
+        In JSON.
+    source
+        Its name, for messages.
+
+    Raises
+    ------
+    MeasurementError
+        For another form, and for traces that a tail sampler chose.
+    """
     for resource in _resources(document, source):
         about = at(resource, "resource", source=source)
-        labels = _labels(entries_of(about, "attributes", source), _SERVICE)
+        labels = labels_of(entries_of(about, "attributes", source), _SERVICE)
         service = labels.get("service.name", "")
         scopes = entries_of(resource, "scopeSpans", source) or entries_of(
             resource, "instrumentationLibrarySpans", source
         )
         for scope in scopes:
             _check_sampling(scope, source)
-            for span in entries_of(scope, "spans", source):
-                yield _otlp_span(span, service, source)
+            yield service, entries_of(scope, "spans", source)
 
 
 def _resources(document: Any, source: str) -> Iterator[Any]:
@@ -120,8 +139,21 @@ def _check_sampling(scope: Any, source: str) -> None:
             raise MeasurementError(msg)
 
 
-def _labels(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str, str]:
-    """Some attributes with a plain value, by name."""
+def labels_of(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str, str]:
+    """Some attributes with a plain value, by name.
+
+    Parameters
+    ----------
+    attributes
+        Of OTLP, or tags of Jaeger.
+    wanted
+        Their names.
+
+    Examples
+    --------
+    >>> labels_of([{"key": "http.route", "value": {"stringValue": "/check"}}])
+    {'http.route': '/check'}
+    """
     try:
         chosen = [each for each in attributes if each["key"] in wanted]
     except (KeyError, TypeError):  # no object, without a name, or with one that is no text
@@ -155,9 +187,9 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
     if not type(trace) is type(key) is type(parent) is type(name) is str:
         trace, key, parent, name = map(text_of, (trace, key, parent, name))
     kind, asks = _kind(found("kind"))
-    peer, bare = "", method_of(name)
-    if asks or bare:
-        labels = _labels(entries_of(span, "attributes", source), SAID if bare else ASKED)
+    peer = ""
+    if wanted := attributes_that_tell(name, asks):
+        labels = labels_of(entries_of(span, "attributes", source), wanted)
         name, peer = _told(name, tuple(labels.items()))
     status, state = found("status"), found("traceState")
     return Span(
@@ -171,8 +203,26 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
         end,
         bool(status) and isinstance(status, dict) and status.get("code") in _FAILED,
         peer if asks else "",
-        _kept(state) if state and isinstance(state, str) else math.nan,
+        share_kept(state) if state and isinstance(state, str) else math.nan,
     )
+
+
+def attributes_that_tell(name: str, asks: bool) -> frozenset[str]:  # noqa: FBT001
+    """Attributes of an OTLP span that say more than its name: whom it asks, and for what.
+
+    Parameters
+    ----------
+    name
+        Of the span.
+    asks
+        Whether it asks somebody.
+
+    Examples
+    --------
+    >>> attributes_that_tell("GET /check", False)
+    frozenset()
+    """
+    return SAID if method_of(name) else ASKED if asks else frozenset()
 
 
 def _kind(value: Any) -> tuple[SpanKind, bool]:
@@ -182,8 +232,19 @@ def _kind(value: Any) -> tuple[SpanKind, bool]:
         return _INSIDE
 
 
-def _kept(state: str) -> float:
-    """Share of traces kept: 1 - T / 2**56 of the threshold ``ot=th:T`` (OpenTelemetry OTEP 235)."""
+def share_kept(state: str) -> float:
+    """Share of traces kept: 1 - T / 2**56 of the threshold ``ot=th:T`` (OpenTelemetry OTEP 235).
+
+    Parameters
+    ----------
+    state
+        A span's ``tracestate``.
+
+    Examples
+    --------
+    >>> share_kept("ot=th:c"), share_kept("vendor=1")
+    (0.25, nan)
+    """
     found = _THRESHOLD.search(state)
     return 1 - int(found[1].ljust(14, "0"), 16) / 2**56 if found else math.nan
 
@@ -219,7 +280,7 @@ def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
     process = span.get("process") or (
         processes.get(name) if isinstance(processes, Mapping) and isinstance(name, str) else None
     )
-    tags = _labels(entries_of(span, "tags", source), _TAGS)
+    tags = labels_of(entries_of(span, "tags", source), _TAGS)
     callers = [r for r in entries_of(span, "references", source) if isinstance(r, Mapping)]
     caller = next(
         (r for word in ("CHILD_OF", "FOLLOWS_FROM") for r in callers if r.get("refType") == word),

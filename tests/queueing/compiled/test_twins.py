@@ -1,5 +1,6 @@
 """Kernels in C and their twins in Python say the same, and a spoilt call touches no memory."""
 
+import json
 import os
 import subprocess
 import sys
@@ -261,6 +262,31 @@ def _unanswered_steps(seed: int) -> Arguments:
     return *chances, 0.3, first, steps, served, waits, *room, np.zeros(jobs)
 
 
+def _spans_laid_out(seed: int) -> Arguments:
+    """Lines of spans in two layouts, in which some letters are changed, doubled or left out."""
+    draw = random(seed)
+    said = [{"key": "peer.service", "value": {"stringValue": "auth"}}, {"key": "size", "value": {}}]
+    said[1]["value"] = {"doubleValue": 1.5 - seed}
+    letters = bytearray()
+    for k in range(30):
+        span = {
+            "traceId": f"{k:032x}", "spanId": f"{draw.integers(1 << 62) << 1:x}",
+            "traceState": "ot=th:c", "parentSpanId": f"{k:x}"[: k % 2], "flags": 257,
+            "name": "caf\u00e9", "kind": k % 6, "startTimeUnixNano": str(10**18 + k),
+            "endTimeUnixNano": str(10**18 + 20), "attributes": said[: k % 3],
+            "status": {"code": 2} if k % 5 else {},
+        }  # fmt: skip
+        optional = ["traceState", "parentSpanId", "flags", "status"]
+        for left_out in draw.permutation(optional)[: k % 3]:
+            del span[left_out]
+        compact = (",", ":") if k % 2 else (", ", ": ")
+        letters += json.dumps(span, ensure_ascii=False, separators=compact).encode() + b",\n"
+    for place in draw.integers(len(letters), size=seed):
+        letters[place : place + draw.integers(2)] = draw.choice([*b'"{}[],:\\0a '], 1).tolist()
+    text = np.frombuffer(bytes(letters) + bytes(-len(letters) % 8), np.int64)
+    return text, len(letters), np.zeros(1 + 31 * 16, np.int64)
+
+
 MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "inverse_polynomial": ("headway.queueing.erlang.blocking", _inverse_polynomial),
     "one_class_recursion": ("headway.queueing.closed.mva", _one_class_recursion),
@@ -279,6 +305,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
+    "spans_laid_out": ("headway.models.measured.spans.layout", _spans_laid_out),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
 
@@ -348,6 +375,16 @@ def test_arrays_of_the_wrong_size_are_refused(name):
         short[k] = np.zeros(0, arguments[k].dtype)
         with pytest.raises(ValueError, match=name):
             getattr(LIBRARY, name)(*short)
+
+
+@built
+def test_spans_are_found_where_nothing_is_spoilt():
+    """21 of 30, as the others end before they start; the last has no room."""
+    found = _spans_laid_out(0)
+    LIBRARY.spans_laid_out(*found)
+    assert found[2][0] == 21
+    with pytest.raises(ValueError, match="room for each span"):
+        LIBRARY.spans_laid_out(*found[:2], np.zeros(20 * 16, np.int64))
 
 
 @built
