@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -16,10 +15,11 @@ from headway.models.language.units import quantity, unit
 from headway.models.over.autoscaled import autoscaled, law_of, started
 from headway.models.over.capacity import TIME, check_followed, own_day, rates_over, timed_network
 from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step, shipped_day
-from headway.models.over.timeline import Periods, Timeline
+from headway.models.over.timeline import Periods, Scaling, Timeline
 from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error
 from headway.queueing.methods.registry import check_method
+from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.drain import Drain, drain
 from headway.queueing.transient.forward import Piece, exactly
 from headway.queueing.transient.means import TimedMeans
@@ -91,69 +91,129 @@ def over_model(
     >>> [round(float(n), 1) for n in found["queue_length"]]
     [0.5, 3002.5]
     """
+    asked = _asked(model, day_of(model, day), start, every, target, tuple(percentiles))
+    if method == "simulation" and asked.law is None:
+        return asked.played()
+    check_method(method)
+    found = asked.followed(method)
+    if asked.target is None or found.means.met:
+        return asked.answer(found)
+    if method == "auto" and _is_short(asked.network):
+        return asked.played()
+    msg = (
+        f"method {found.method} knows no share over a target here; use method simulation, or leave "
+        "--target out"
+    )
+    raise InvalidParameter(msg)
+
+
+def _asked(
+    model: "Model",
+    load: Day,
+    start: str,
+    every: float | str | None,
+    target: float | str | None,
+    percentiles: tuple[float, ...],
+) -> "_Asked":
+    """What is asked of a model over a day, checked."""
     check_followed(model)
-    load = day_of(model, day)
     begin, law = _start(start), law_of(model)
     edges, periods, fine = _edges(load, every)
     if law is not None:
         model = started(model, law)
         edges = merged(edges.tolist(), looks_of(law, load.edges[0], load.edges[-1]))
-    rates = _rates(model, load, edges)
-    network = timed_network(model, edges, rates, begin)
+    network = timed_network(model, edges, _rates(model, load, edges), begin)
     wanted = None if target is None else quantity(target, _SECOND, "target")
     if wanted is not None and not 0 < wanted < inf:
         raise InvalidParameter("the target must be a time above 0")
-    play = partial(_played, model, network, (periods, fine), wanted, tuple(percentiles))
-    if method == "simulation" and law is None:
-        return play()
-    check_method(method)
-    course, scaling = None, None
-    if law is None:
-        means, used = _solved(network, method)
-        drained = _drained(network, begin)
-    else:
-        late = None if wanted is None else Target(wanted, fine)
-        means, course, scaling, drained = autoscaled(model, network, law, method, late)
-        used = ("forward", AUTOSCALED_ERROR)
-    if wanted is not None and not means.met:
-        if method == "auto" and _is_short(network):
-            return play()
-        msg = (
-            f"method {used[0]} knows no share over a target here; use method simulation, or leave "
-            "--target out"
+    return _Asked(model, load, network, law, periods, fine, wanted, percentiles)
+
+
+@dataclass(frozen=True, eq=False)
+class _Followed:
+    """What a method finds of a network over a day.
+
+    Parameters
+    ----------
+    means, drained
+        Of each part, and how long a backlog lasts, if any.
+    method, error
+        Which method, and how far it is off.
+    course, scaling
+        What an autoscaler does in each part, and on the whole; None without one.
+    """
+
+    means: TimedMeans
+    drained: Drain | None
+    method: str
+    error: Error
+    course: Course | None = None
+    scaling: Scaling | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of a model over a day.
+
+    Parameters
+    ----------
+    model, load
+        The model, with the replicas that are there at the start, and the day.
+    network, law
+        Its network in each part of the day, and its autoscaler, if any.
+    periods, fine
+        Edges of the periods, and of the shorter parts one of which is the worst [s].
+    target, percentiles
+        As of `over_model` [s].
+    """
+
+    model: "Model"
+    load: Day
+    network: TimedNetwork
+    law: Autoscaler | None
+    periods: FloatArray
+    fine: FloatArray
+    target: float | None
+    percentiles: tuple[float, ...]
+
+    def played(self) -> Timeline:
+        """The answer by simulation."""
+        from headway.models.over.playing import played
+
+        edges = self.periods, self.fine
+        return played(self.model, self.network, edges, self.target, self.percentiles)
+
+    def followed(self, method: str) -> _Followed:
+        """What a method finds, or under an autoscaler the forward equations."""
+        if self.law is None:
+            means, (name, error) = _solved(self.network, method)
+            return _Followed(means, _drained(self.network), name, error)
+        late = None if self.target is None else Target(self.target, self.fine)
+        given = self.model, self.network, self.law, method, late
+        means, course, scaling, drained = autoscaled(*given)
+        return _Followed(means, drained, "forward", AUTOSCALED_ERROR, course, scaling)
+
+    def answer(self, found: _Followed) -> Timeline:
+        """The answer by what was found."""
+        network, scaling = self.network, found.scaling
+        sums = _Sums(network, found.means, self.target, self.percentiles, found.course)
+        minutes = replace(sums, target=None, percents=()).between(self.fine)
+        late = None if self.target is None else _time_over(minutes, self.target, found.course)
+        return Timeline(
+            self.model,
+            sums.between(self.periods),
+            sums.between(network.edges[[0, -1]]),
+            _worst(sums, minutes, self.fine),
+            found.method,
+            _approximate(network, found.method, found.error, changes=scaling is not None),
+            self.target,
+            network.start,
+            found.drained,
+            late,
+            scaling,
+            scaling.cost if scaling is not None and scaling.law.price else None,
+            _notes(network, self.load, found.means),
         )
-        raise InvalidParameter(msg)
-    sums = _Sums(network, means, wanted, tuple(percentiles), course)
-    parts = sums.between(periods)
-    minutes = replace(sums, target=None, percents=()).between(fine)
-    notes = _notes(network, load, means)
-    return Timeline(
-        model,
-        parts,
-        sums.between(edges[[0, -1]]),
-        _worst(sums, minutes, fine),
-        used[0],
-        _approximate(network, *used, changes=scaling is not None),
-        wanted,
-        begin,
-        drained,
-        None if wanted is None else _time_over(minutes, wanted, course),
-        scaling,
-        scaling.cost if scaling is not None and scaling.law.price else None,
-        notes,
-    )
-
-
-def _played(
-    model: "Model",
-    network: TimedNetwork,
-    edges: tuple[FloatArray, FloatArray],
-    target: float | None,
-    percentiles: tuple[float, ...],
-) -> Timeline:
-    from headway.models.over.playing import played
-
-    return played(model, network, edges, target, percentiles)
 
 
 def _is_short(network: TimedNetwork) -> bool:
@@ -357,8 +417,9 @@ def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ..
     return tuple(notes)
 
 
-def _drained(network: TimedNetwork, begin: int | None) -> Drain | None:
+def _drained(network: TimedNetwork) -> Drain | None:
     """How long the backlog lasts at the only queue; None where nobody waits at the start."""
+    begin = network.start
     if begin is None or len(network.queues) != 1 or network.queue.lacking:
         return None
     services = [network.service(network.queue, part) for part in range(len(network.rates))]

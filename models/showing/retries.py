@@ -10,11 +10,16 @@ from headway.models.language.units import ONE, unit
 from headway.models.tables.description import Description, Field, Records, common, field
 from headway.models.tables.table import Column, Table
 from headway.queueing.retries.attempts import Stability
+from headway.queueing.retries.lasting import MEASURED
 
 _POISSON = "attempts are taken as a Poisson stream; pulses by a fluid, which has no chance"
 _SHORT = (
     "with a timeout this short attempts come close together, so the good state is worse than this "
     "and tips sooner; headway solve follows each attempt"
+)
+_UNMEASURED = (
+    "times by itself are those of a queue to which nobody comes back, with an error that was not "
+    "measured"
 )
 _SECONDS = unit("s")
 
@@ -37,6 +42,8 @@ def _of_states(retries: Retries) -> Iterator[str]:
     yield _POISSON
     if retries.queue.timeout < SHORT * retries.queue.service_time:
         yield _SHORT
+    if isfinite(retries.tipping.alone[0]) and not isnan(retries.tipping.pulse):
+        yield f"times by itself: {MEASURED}" if retries.tipping.by_chain else _UNMEASURED
 
 
 SHORT = 3.0

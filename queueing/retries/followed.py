@@ -23,8 +23,7 @@ An attempt that meets n >= m jobs waits for n - m + 1 departures, an Erlang law 
 whatever comes later, so whether it is answered in time depends on n alone.
 
 Where lambda_n exceeds m mu from some n on and stays above, what is there by chance then grows: a
-good state lasts until n is reached, t_0 + ... + t_(n-1) with t_i = (1 + min(i, m) mu t_(i-1)) /
-lambda_i on average (Keilson, *Markov Chain Models*, 1979, section 4.1).
+good state is that of fewer jobs. How long it lasts is told by `headway.queueing.retries.lasting`.
 """
 
 from collections.abc import Callable, Iterator
@@ -76,9 +75,6 @@ class Followed:
         Share of the work that goes into those.
     queue_length
         Jobs there.
-    lasts
-        Mean time until by chance so many jobs are there that their number grows on [s]; infinite
-        where it does not.
     """
 
     rate: float
@@ -87,7 +83,6 @@ class Followed:
     late: float
     wasted: float
     queue_length: float
-    lasts: float
 
 
 def is_followed(queue: TimedQueue, clients: Clients, late: float) -> bool:
@@ -127,8 +122,8 @@ def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
     --------
     >>> queue = TimedQueue(service_time=0.01, servers=4, timeout=0.005)
     >>> found = followed(queue, Clients(timeout=0.005, retries=2), 100.0)
-    >>> round(found.rate), round(100 * found.answered), found.lasts
-    (230, 51, inf)
+    >>> round(found.rate), round(100 * found.answered)
+    (230, 51)
     """
     for most in _rooms(queue, clients, load):
         turns = _Turns(queue, clients, load, most)
@@ -191,6 +186,17 @@ def _poisson(mean: float, scv: float = 0.0) -> FloatArray:
 
 
 # What an attempt meets
+
+
+def failing(queue: TimedQueue, numbers: IntArray) -> FloatArray:
+    """Chance that an attempt which meets n jobs is not answered in time, shape (jobs,).
+
+    Examples
+    --------
+    >>> failing(TimedQueue(1.0, 2, 1.0), np.array([0, 1, 9])).round(3).tolist()
+    [0.368, 0.368, 1.0]
+    """
+    return _by_met(queue, numbers)[0]
 
 
 def _by_met(queue: TimedQueue, numbers: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -307,18 +313,7 @@ class _Turns:
             1 - done / count,
             float((met @ wasted).sum()) / count / queue.service_time,
             float(self.chances @ self.numbers),
-            self.lasts(),
         )
-
-    def lasts(self) -> float:
-        """Mean time until there are `end` jobs, from an empty start [s]."""
-        if not self.grows or self.end == self.numbers[-1]:
-            return inf
-        total = each = 0.0
-        for departs, rate in zip(self.departs[: self.end], self.rates, strict=False):
-            each = (1 + float(departs) * each) / float(rate)
-            total += each
-        return total
 
 
 # Transients

@@ -22,6 +22,7 @@ from headway.queueing.retries.attempts import (
     states,
 )
 from headway.queueing.retries.followed import followed, is_followed
+from headway.queueing.retries.lasting import MEASURED, is_lasting_known, lasting
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds
@@ -253,13 +254,11 @@ def _attempts(queue: _Queue) -> _Point:
     state, note = stable[0], ""
     if len(stable) > 1:
         note = "at this load a bad state lasts too; headway retries says what leads to it"
-    if state.grows:
+    if state.grows or (found[-1].grows and _hardly_lasts(timed, asks, queue.rate, found)):
         return _growing(queue)
     if not is_followed(timed, asks, state.late):
         return _poisson(queue, state, note)
     near = followed(timed, asks, queue.rate)
-    if near.lasts * queue.rate < LASTING:
-        return _growing(queue)
     return _Point(
         near.rate,
         near.time,
@@ -276,6 +275,14 @@ def _attempts(queue: _Queue) -> _Point:
 LASTING = 10_000
 """Requests for which a good state is to last, to be an answer: over fewer its means can hardly be
 measured, as they vary by several per cent. Chosen."""
+
+
+def _hardly_lasts(
+    queue: TimedQueue, clients: Clients, load: float, found: tuple[State, ...]
+) -> bool:
+    """Whether chance ends a good state too soon; not where that is not known."""
+    known = lasting(queue, clients, load, found) if is_lasting_known(queue, clients) else None
+    return known is not None and known[0] * load < LASTING
 
 
 def _growing(queue: _Queue) -> _Point:
@@ -298,13 +305,22 @@ def _overload(queue: _Queue) -> str:
         tips = four_digits(between.tips)
         why = f"at {at} /s retries keep its queue growing: no good state lasts from {tips} /s on"
     else:
-        lasts = followed(timed, asks, load).lasts
+        found = states(load, asks, lambda rate: timed.at(rate).late, full)
+        known = lasting(timed, asks, load, found) or (0.0, inf)
         why = (
-            f"at {at} /s a good state lasts {times(lasts)[0]} on average, "
-            f"{counted(round(lasts * load), 'request')}, until retries keep its queue growing"
+            f"at {at} /s a good state lasts {_range(*known, load)} on average ({MEASURED}), until "
+            "retries keep its queue growing"
         )
     limit = f" below {digits(floor(1000 * budget) / 10)}%" if budget <= 1 else ""
     return f"{why}; they cannot below {four_digits(full / most)} /s, or with a retry_budget{limit}"
+
+
+def _range(least: float, most: float, load: float) -> str:
+    """Two times and their requests in words."""
+    if most == inf:
+        return f"{times(least)[0]} or longer, {counted(round(least * load), 'request')}"
+    first, last = times(least, most)
+    return f"{first} to {last}, {round(least * load):,} to {counted(round(most * load), 'request')}"
 
 
 def _poisson(queue: _Queue, state: State, note: str) -> _Point:

@@ -12,8 +12,10 @@ that is there, and those that fail flow in again after a timeout and the backoff
 
 as far as tokens of a retry budget allow it.
 
-By itself M/M/m at rate x gets from 0 to n jobs after a mean time of t_0 + ... + t_(n-1), where
-t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov Chain Models*, 1979, section 4.1).
+How long a good state lasts by itself is told by `headway.queueing.retries.lasting`, and where that
+does not know by M/M/m without clients who come back: at rate x it gets from 0 to n jobs after a
+mean time of t_0 + ... + t_(n-1), where t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov
+Chain Models*, 1979, section 4.1).
 """
 
 from collections.abc import Callable
@@ -22,12 +24,11 @@ from math import exp, inf, nan
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
-from headway.queueing.retries.followed import followed, is_followed
+from headway.queueing.retries.lasting import is_lasting_known, lasting
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -273,15 +274,15 @@ class Tipping:
     pulse
         Requests that push it over when they come at once; infinite if none do, NaN if it is over.
     alone
-        Mean time until it tips by itself [s], between the least and the largest of three: that to
-        a queue of as many jobs as the pulse, that to one in which newcomers wait as long as the
-        timeout, and that of attempts followed one by one; infinite if it does not.
+        Mean times between which it tips by itself [s]; infinite if it does not.
     grows
         Jobs by which the queue of the bad state grows [1/s]; 0 if it does not.
     drains
         Time that it takes to serve what gathers in a second of the bad state, if nobody comes [s].
     goodput
         Requests answered in time in each of the states [1/s].
+    by_chain
+        Whether `alone` is by the chain of `headway.queueing.retries.lasting`, which was measured.
     """
 
     load: float
@@ -292,14 +293,26 @@ class Tipping:
     grows: float
     drains: float
     goodput: tuple[float, ...]
+    by_chain: bool = False
 
 
-def _lasts(queue: TimedQueue, clients: Clients, load: float) -> float:
-    """How long a good state lasts by attempts that are followed; infinite if they cannot be [s]."""
-    try:
-        return followed(queue, clients, load).lasts
-    except GraphError:
-        return inf
+def _alone(
+    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...], pulse: float
+) -> tuple[float, float, bool]:
+    """Mean times between which a good state ends by chance [s], and whether by the chain.
+
+    By `headway.queueing.retries.lasting`; and where that has too many states, or where jobs are
+    dropped or retries counted, by how long M/M/m takes at the rate of the good state to as many
+    jobs as the smallest pulse that tips it over, and to as many as wait for a timeout.
+    """
+    found = lasting(queue, clients, load, states) if is_lasting_known(queue, clients) else None
+    if found is not None:
+        return (*found, True)
+    if pulse == inf:
+        return inf, inf, False
+    waits = queue.servers * (1 + queue.timeout / queue.service_time)
+    times = [time_to(queue, states[0].rate, jobs) for jobs in (pulse, waits)]
+    return min(times), max(times), False
 
 
 def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
@@ -322,18 +335,13 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     between, full = folds(queue, clients), queue.servers / queue.service_time
     worst = stable[-1]
-    pulse, alone = inf, (inf, inf)
+    pulse, alone, by_chain = inf, [inf, inf], False
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
-        if pulse < inf:
-            waits = queue.servers * (1 + queue.timeout / queue.service_time)
-            found_at = [time_to(queue, stable[0].rate, jobs) for jobs in (pulse, waits)]
-            if is_followed(queue, clients, stable[0].late):
-                lasts = _lasts(queue, clients, load)
-                found_at += [lasts] if lasts < inf else []
-            alone = min(found_at), max(found_at)
+        *alone, by_chain = _alone(queue, clients, load, found, pulse)
     elif between is not None and load >= between.tips:
-        pulse, alone = nan, (0.0, 0.0)
+        pulse, alone = nan, [0.0, 0.0]
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
-    return Tipping(load, found, between, pulse, alone, growth, growth / full, good)
+    times = alone[0], alone[1]
+    return Tipping(load, found, between, pulse, times, growth, growth / full, good, by_chain)

@@ -41,12 +41,30 @@ def shared(options):
 
 def seeded(function, about, count, arguments=None):
     """Do what a command's ``--count`` and ``--seed`` ask: one task a seed, in their order."""
+    args, seeds = _asked(about, count, arguments)
+    with shared(args) as done:
+        yield from done(function, seeds)
+
+
+def renewed(function, about, count, page, titles, arguments=None):
+    """The same in pieces: rows that begin with a seed are stored in place of those that it had.
+
+    Rows of other seeds are kept, so that a long campaign is done by several commands.
+    """
+    args, seeds = _asked(about, count, arguments)
+    known = stored_rows(page) if page.exists() else []
+    kept = [tuple(row.values()) for row in known if int(row["seed"]) not in seeds]
+    with shared(args) as done:
+        fresh = [row for rows in done(function, seeds) for row in rows]
+    store(page, titles, sorted([*kept, *fresh], key=lambda row: int(row[0])))
+
+
+def _asked(about, count, arguments):
     options = parser(about)
     options.add_argument("--count", type=int, default=count)
-    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--seed", type=int, default=0, help="the first of the seeds")
     args = options.parse_args(arguments)
-    with shared(args) as done:
-        yield from done(function, range(args.seed, args.seed + args.count))
+    return args, range(args.seed, args.seed + args.count)
 
 
 def stored_rows(page):

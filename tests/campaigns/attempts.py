@@ -115,10 +115,7 @@ def _line(name, which, off):
 
 def main():
     """Store the rows with those that are there of other seeds, and print the table of the page."""
-    fresh = [row for rows in campaigns.seeded(both, __doc__, 60) for row in rows]
-    known = {str(row[0]) for row in fresh}
-    kept = [tuple(row.values()) for row in campaigns.stored_rows(PAGE) if row["seed"] not in known]
-    campaigns.store(PAGE, TITLES, [*kept, *fresh])
+    campaigns.renewed(both, __doc__, 60, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 
 

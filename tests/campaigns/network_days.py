@@ -75,9 +75,8 @@ def table(rows):
 
 
 def main():
-    """Store the rows, and print the table of the page."""
-    each = campaigns.seeded(both, __doc__, 24)
-    campaigns.store(PAGE, ("seed", "method", *NAMES), [row for rows in each for row in rows])
+    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    campaigns.renewed(both, __doc__, 24, PAGE, ("seed", "method", *NAMES))
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 
 
