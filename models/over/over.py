@@ -91,6 +91,7 @@ def over_model(
     >>> [round(float(n), 1) for n in found["queue_length"]]
     [0.5, 3002.5]
     """
+    check_followed(model)
     asked = _asked(model, day_of(model, day), start, every, target, tuple(percentiles))
     if method == "simulation" and asked.law is None:
         return asked.played()
@@ -116,7 +117,6 @@ def _asked(
     percentiles: tuple[float, ...],
 ) -> "_Asked":
     """What is asked of a model over a day, checked."""
-    check_followed(model)
     begin, law = _start(start), law_of(model)
     edges, periods, fine = _edges(load, every)
     if law is not None:
