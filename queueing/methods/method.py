@@ -278,8 +278,11 @@ class MethodRow:
         """What is in its way, in one line; empty where it applies."""
         if network.subject not in self.subjects:
             return f"method {self.name} does not support {network.subject}; use method auto"
-        needs = self._of_one_class if network.kinds else self.needs
-        return next(filter(None, (need.of(network) for need in needs)), "")
+        for need in self._of_one_class if network.kinds else self.needs:
+            why = need.of(network)
+            if why:
+                return why
+        return ""
 
     def lacks(self, network: Solvable) -> int:
         """How many of its needs a network does not meet."""

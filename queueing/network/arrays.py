@@ -61,6 +61,8 @@ def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
     >>> rows([2.0, np.array([3.0, 4.0])], (2,)).tolist()
     [[2.0, 2.0], [3.0, 4.0]]
     """
+    if not shape:
+        return np.array(values, float).reshape(-1, 1)
     table = np.empty((len(values), *shape))
     for row, value in enumerate(values):
         table[row] = value

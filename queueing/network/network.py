@@ -363,6 +363,8 @@ class Network:
     @cached_property
     def is_roomy(self) -> Amount:
         """Where closed jobs never wait: delays, and a server for each, shape (stations,)."""
+        if not self.is_pool.any():
+            return self.is_delay
         enough = (self.servers >= self.population.sum(axis=0).max()).all(axis=1)
         return self.is_delay | (self.is_pool & enough)
 
