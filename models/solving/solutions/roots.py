@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 
 STEPS = 16
 """Trial rates per doubling: an excess over 1/16 octave (4.4%) is never missed."""
@@ -23,7 +23,7 @@ GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
 """Trial rates, relative to the one at which the search starts."""
 
 
-def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
+def first_crossing(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> FloatArray:
     """Smallest positive rate at which a share reaches 1.
 
     Doubling or halving from 1 finds a rate at which it does. As a share may fall
@@ -35,7 +35,8 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     Parameters
     ----------
     share
-        Takes rates of any shape that ends in `shape`, and gives the share at each.
+        Takes rates of any shape that ends in `shape`, or one number for all points, and gives the
+        share at each.
     shape
         Shape of the points.
 
@@ -69,9 +70,7 @@ def first_crossing(share: Callable[[FloatArray], FloatArray], shape: tuple[int, 
     return _refined(share, low, high)
 
 
-def _refined(
-    share: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray
-) -> FloatArray:
+def _refined(share: Callable[[Amount], Amount], low: FloatArray, high: FloatArray) -> FloatArray:
     """Narrow cells at whose end the share is 1 or more, down to the last bit."""
     reached = np.isfinite(high)
     low, high = np.where(reached, low, 0.5), np.where(reached, high, 1.0)
@@ -90,9 +89,7 @@ def _pick(ends: FloatArray, first: NDArray[np.intp]) -> FloatArray:
     return np.asarray(np.take_along_axis(ends, first[None], 0)[0])
 
 
-def _starts(
-    share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]
-) -> Iterator[FloatArray]:
+def _starts(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> Iterator[FloatArray]:
     """Rates from which to search 12 doublings, one after the other until all are found."""
     known = too_much(share, shape)
     yield np.where(np.isfinite(known), known / 2.0**OCTAVES, 2.0**_LOWEST)
@@ -100,7 +97,7 @@ def _starts(
         yield np.full(shape, 2.0**start)
 
 
-def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) -> FloatArray:
+def too_much(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> FloatArray:
     """Find a power of two at which the share is 1 or more; infinite if there is none.
 
     Doubling or halving from 1; all points are tried at one rate at a time, as what depends on the
@@ -109,7 +106,7 @@ def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) 
     Parameters
     ----------
     share, shape
-        As for `first_crossing`; rates have 1 in place of each number of `shape`.
+        As for `first_crossing`; the share takes plain numbers, too, each for all points.
 
     Examples
     --------
@@ -118,7 +115,7 @@ def too_much(share: Callable[[FloatArray], FloatArray], shape: tuple[int, ...]) 
     """
 
     def over(rate: float) -> NDArray[np.bool_]:
-        return np.broadcast_to(share(np.full((1,) * len(shape), rate)) >= 1, shape)
+        return np.broadcast_to(share(rate) >= 1, shape)
 
     at_one = over(1.0)
     found = np.where(at_one, 1.0, np.inf)
