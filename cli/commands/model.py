@@ -32,7 +32,7 @@ FORMS = (
 @click.option(
     "--metrics",
     metavar="FILE",
-    help="Processors that each service kept busy, by load: CSV, or JSON of Prometheus.",
+    help="Processors that each service (not each entry) kept busy: CSV, or JSON of Prometheus.",
 )
 @click.option(
     "--window", metavar="TIME", help="Split a long file into windows of this length, such as 60s."

@@ -10,6 +10,7 @@ there as its answer took to come back.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -81,7 +82,7 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
                 queue.append(other)
                 slack[other] = within
                 slack.setdefault(at, within)
-    usual = float(np.median(list(known.values()) or [0.0]))  # most clocks are right
+    usual = _middle(list(known.values()))  # most clocks are right
     known = {service: by - usual for service, by in known.items()}
     offsets = [Offset(spans.services[s], by, slack.get(s, 0.0)) for s, by in known.items() if by]
     if not offsets:
@@ -90,6 +91,12 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
     move[list(known)] = list(known.values())
     by_row = move[spans.service]
     return replace(spans, start=spans.start + by_row, end=spans.end + by_row), tuple(offsets)
+
+
+def _middle(offsets: Sequence[float]) -> float:
+    """The median, or of two in the middle that which is nearer to the first caller's clock, 0."""
+    ordered, half = sorted(offsets), len(offsets) // 2
+    return min(ordered[max(len(ordered) - half - 1, 0) : half + 1], key=abs, default=0.0)
 
 
 def _offset(low: FloatArray, high: FloatArray) -> tuple[float, float]:

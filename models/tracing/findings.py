@@ -12,11 +12,13 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.tracing.keys import Key
 from headway.models.tracing.processors import ProcessorTime
-from headway.models.tracing.services import Services
+from headway.models.tracing.services import Load, Services
 from headway.numerals import counted, four_digits, significant, some_of, times
 
 _TIME = unit("s")
 _SURE = 1.96  # standard errors of a 95% interval
+_CLEAR = 4.0  # standard errors
+_NEAR_SATURATION = 0.35  # by which layers err there in nine of ten (docs/accuracy/layers.md)
 _SHOWN = 5  # names of files
 _SOME = 0.001  # share of requests from which lost callers are a finding
 
@@ -64,6 +66,12 @@ TWICE = FindingKind(
     Severity.NOTE,
     "spans that are there more than once",
     "the first of each counts",
+)
+ALIKE = FindingKind(
+    "identifiers_repeat",
+    Severity.WARNING,
+    "spans that differ from another of their trace, but have its identifier: `value` of them",
+    "the first of each counts, so work and calls are missing: mend what writes identifiers",
 )
 SAMPLED = FindingKind(
     "sampled",
@@ -124,6 +132,14 @@ NO_METRICS = FindingKind(
     "services of which the metrics say nothing in these loads",
     "all of their own time counts as work at a processor",
 )
+MISSED = FindingKind(
+    "load_missed",
+    Severity.WARNING,
+    "loads whose mean response time the model misses by a share `value`, beyond what layers err by "
+    "near saturation in nine of ten",
+    "if a part of its traces was stored, give the share by --sampled; if a backlog grew in it, "
+    "leave that load out",
+)
 OTHERS = FindingKind(
     "files_passed_over",
     Severity.NOTE,
@@ -132,7 +148,11 @@ OTHERS = FindingKind(
 )
 
 
-def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Finding, ...]:
+def findings_of(
+    services: Services,
+    passed_over: Sequence[str] = (),
+    answers: Sequence[tuple[Load, float | None]] = (),
+) -> tuple[Finding, ...]:
     """All findings, the most severe first.
 
     Parameters
@@ -141,6 +161,8 @@ def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Fi
         What was found.
     passed_over
         Names of files that are no traces.
+    answers
+        The model's mean response time in each load [s]; None where it has none.
     """
     found = [
         *_clocks(services),
@@ -151,6 +173,7 @@ def findings_of(services: Services, passed_over: Sequence[str] = ()) -> tuple[Fi
         *_repeated(services),
         *_sampled(services),
         *_rates(services),
+        *_missed(answers),
         *_growing(services),
         *_threads(services),
         *_processors(services),
@@ -231,6 +254,12 @@ def _spans(services: Services) -> Iterator[Finding]:
             yield LOST.finding(text, value=share)
         if load.twice:
             yield TWICE.finding(f"{load.load} has {counted(load.twice, 'span')} more than once")
+        if load.alike:
+            spans = counted(load.alike, "span")
+            yield ALIKE.finding(
+                f"{spans} of {load.load} have the identifier of another span of their trace",
+                value=float(load.alike),
+            )
 
 
 def _repeated(services: Services) -> Iterator[Finding]:
@@ -259,6 +288,19 @@ def _rates(services: Services) -> Iterator[Finding]:
     without = [load.name for load in services.loads if load.rate == 0]
     if without:
         yield NO_RATE.finding(f"too few requests to tell a rate in {some_of(without, _SHOWN)}")
+
+
+def _missed(answers: Sequence[tuple[Load, float | None]]) -> Iterator[Finding]:
+    for load, answer in answers:
+        if answer is None or not load.response_time > 0:
+            continue
+        share, clear = answer / load.response_time - 1, _CLEAR * load.error / load.response_time
+        if abs(share) > max(_NEAR_SATURATION, clear):
+            side = "above" if share > 0 else "below"
+            off = "infinite" if share == inf else f"{100 * abs(share):.0f}% {side} the traced one"
+            yield MISSED.finding(
+                f"the model's response time in {load.name} is {off}", value=abs(share)
+            )
 
 
 def _growing(services: Services) -> Iterator[Finding]:

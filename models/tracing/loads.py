@@ -73,8 +73,9 @@ class Spans:
         Names, in the order of their numbers.
     sampled
         Share of traces that were kept, as the spans say; 1 where they say nothing.
-    twice
-        Spans left out, as they are there already.
+    twice, alike
+        Spans left out, as they are there already, or as another of their trace has their
+        identifier.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Spans:
     peers: tuple[str, ...]
     sampled: float = 1.0
     twice: int = 0
+    alike: int = 0
 
     def __len__(self) -> int:
         return len(self.trace)
@@ -372,7 +374,11 @@ class _Reading:
             return np.concatenate([np.asarray(getattr(part, which)) for part in parts])
 
         trace = column("trace")
-        kept, parent = _family(trace, column("key"), column("parent"))
+        family = _family(trace, column("key"), column("parent"))
+        kept, parent = family.kept, family.parent
+        others, leaders = family.others
+        said = [column(which) for which in ("what", "start", "end")]
+        alike = int(np.any([each[others] != each[leaders] for each in said], axis=0).sum())
         whats = np.array(list(self.whats), np.int64).reshape(-1, len(_What._fields))
         what = whats[column("what")[kept]].T
         spans = Spans(
@@ -390,9 +396,10 @@ class _Reading:
             operations=operations,
             peers=tuple(self.peers),
             sampled=min(set().union(*(part.sampled for part in parts)), default=1.0),
-            twice=len(trace) - len(kept),
+            twice=len(others) - alike,
+            alike=alike,
         )
-        _check_circles(spans)
+        _check_circles(spans, self.traces)
         return spans
 
 
@@ -424,8 +431,26 @@ def _number(key: str) -> int:
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
 
 
-def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any]) -> tuple[IntArray, IntArray]:
-    """Rows whose identifier is new in its trace, and which of these caused each of them."""
+class _Family(NamedTuple):
+    """Who caused whom.
+
+    Parameters
+    ----------
+    kept
+        Rows whose identifier is new in its trace.
+    parent
+        Which of these caused each of them.
+    others
+        All other rows, and that which has the identifier of each.
+    """
+
+    kept: IntArray
+    parent: IntArray
+    others: tuple[IntArray, IntArray]
+
+
+def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any]) -> _Family:
+    """Find it by identifiers."""
     n = len(trace)
     both, scope = np.concatenate([key, parent]), np.concatenate([trace, trace])
     order = np.lexsort((both, scope))  # stable: of equal ones the first row comes first
@@ -433,10 +458,12 @@ def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any]) -> tuple[I
     new[1:] = (np.diff(both[order]) != 0) | (np.diff(scope[order]) != 0)
     leader = np.empty(2 * n, np.int64)
     leader[order] = order[np.maximum.accumulate(np.where(new, np.arange(2 * n), 0))]
+    others = np.flatnonzero(leader[:n] != np.arange(n))
     kept = np.flatnonzero(leader[:n] == np.arange(n))
     place = np.full(2 * n, LOST)
     place[kept] = np.arange(len(kept))
-    return kept, np.where(parent[kept] == 0, ROOT, place[leader[n + kept]])
+    caused = np.where(parent[kept] == 0, ROOT, place[leader[n + kept]])
+    return _Family(kept, caused, (others, leader[others]))
 
 
 def _top(joined: Mapping[str, str], name: str) -> str:
@@ -474,7 +501,7 @@ def _of_form(form: Form, document: object, name: str) -> Iterable[Span]:
     raise MeasurementError(msg)
 
 
-def _check_circles(spans: Spans) -> None:
+def _check_circles(spans: Spans, traces: Iterable[str]) -> None:
     """Refuse spans that are each other's parents, by doubling steps towards the root."""
     above = np.where(spans.parent < 0, np.arange(len(spans)), spans.parent)
     top = above
@@ -483,9 +510,10 @@ def _check_circles(spans: Spans) -> None:
     circle = np.flatnonzero(spans.parent[top] >= 0)
     if circle.size:
         service = spans.services[spans.service[circle[0]]]
+        trace = list(traces)[spans.trace[circle[0]]]
         msg = (
-            f"{spans.name}: spans of {quoted(service)} are each other's parents in a circle; "
-            "leave that trace out"
+            f"{spans.name}: trace {quoted(trace)}: spans of {quoted(service)} are each other's "
+            "parents in a circle; leave that trace out"
         )
         raise MeasurementError(msg)
 

@@ -43,8 +43,8 @@ class Requests:
         Whether a call failed.
     offsets
         Of clocks, as they were corrected.
-    twice
-        Spans left out, as they were there already.
+    twice, alike
+        Spans left out, as they were there already, or as another has their identifier.
     """
 
     load: str
@@ -68,6 +68,7 @@ class Requests:
     failed: BoolArray
     offsets: tuple[Offset, ...]
     twice: int
+    alike: int
 
     @property
     def window(self) -> float:
@@ -167,6 +168,7 @@ def requests_of(spans: Spans) -> Requests:
         failed=spans.failed[span][order],
         offsets=offsets,
         twice=spans.twice,
+        alike=spans.alike,
     )
 
 

@@ -142,7 +142,8 @@ def model_read(
         for preset, load in zip(presets, (x for x in services.loads if x.shares), strict=True)
     )
     names = entry_names(services)
-    findings = findings_of(services, read.passed_over)
+    answers = [(each.load, each.response_time) for each in compared]
+    findings = findings_of(services, read.passed_over, answers)
     return TracedModel(model, text, services, names, findings, compared)
 
 

@@ -340,11 +340,23 @@ def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
         ([document(WEB, STOCK, STOCK)], {"spans_twice"}),
         ([document(WEB), document(STOCK), document(STOCK)], {"spans_twice"}),
         ([document(WEB), document(STOCK)], set()),
+        (
+            [document(WEB, STOCK, json.loads(json.dumps(STOCK).replace('"look"', '"other"')))],
+            {"identifiers_repeat"},
+        ),
         ([document(*asked(3_600_000))], {"clock_off"}),
         ([document(WEB)], {"service_not_traced"}),
         ([document(STOCK)], {"spans_missing"}),
     ],
-    ids=["repeated", "in_several_files_twice", "in_several_files", "an_hour", "no_callee", "cut"],
+    ids=[
+        "repeated",
+        "in_several_files_twice",
+        "in_several_files",
+        "alike",
+        "an_hour",
+        "no_callee",
+        "cut",
+    ],
 )
 def test_what_is_odd_in_traces_is_found_and_modelled(tmp_path, files, found):
     """One load of twenty traces each time, and work as if nothing were odd.

@@ -150,8 +150,13 @@ def _servers(services: Services, name: str) -> str:
     return "not seen" if found is None else four_digits(found.threads) + _range(found)
 
 
+_ALL_STORED = "rates assume that every trace was stored; if not, --sampled gives the share that was"
+
+
 def _loads(compared: tuple[Compared, ...], scale: Scale) -> Table:
     notes = list(dict.fromkeys(each.note for each in compared if each.note))
+    if all(each.load.sampled == 1 for each in compared):
+        notes.append(_ALL_STORED)
     return Table(
         "loads",
         (

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from headway.errors import MeasurementError
+from headway.models.tracing.findings import findings_of
 from headway.models.tracing.flows import Always, Geometric, Ways
 from headway.models.tracing.pools import Arrivals, pool_of
 from headway.models.tracing.traced import TracedModel, model_traces
@@ -112,6 +113,14 @@ def test_the_model_predicts_a_higher_load(whole: TracedModel) -> None:
     assert abs(answer / truth - 1) < 0.15
 
 
+def test_loads_that_the_model_misses_are_a_finding(whole: TracedModel) -> None:
+    answers = [(load, load.response_time) for load in whole.services.loads]
+    for factor, missed in ((1.3, 0), (2.0, 3), (0.5, 3), (inf, 3)):
+        off = [(load, factor * time) for load, time in answers]
+        found = findings_of(whole.services, (), off)
+        assert sum(each.kind == "load_missed" for each in found) == missed
+
+
 def test_a_tenth_of_the_traces_gives_rates_and_threads(tmp_path: Path) -> None:
     answer = traced(tmp_path, (0.3, 0.6, 0.9), kept=0.1)
     rates = [load.rate for load in answer.services.loads]
@@ -126,6 +135,7 @@ def test_clocks_are_corrected(tmp_path: Path) -> None:
     answer = traced(tmp_path, (0.3, 0.6), skews={"stock": 3600.003})
     [off] = [finding for finding in answer.findings if finding.kind == "clock_off"]
     assert off.value == pytest.approx(-3600.003, abs=2e-4)
+    assert off.text.startswith("the clock of stock is")
     look = by_operation(answer)["look"]
     assert abs(look.work - 0.006) < 4.5 * look.error
 
@@ -358,7 +368,7 @@ def otlp(*spans: Mapping[str, Any]) -> str:
     ("text", "message"),
     [
         (otlp({"parentSpanId": "02"}, {"spanId": "02", "parentSpanId": "01"}),
-         "spans of 'web' are each other's parents in a circle"),
+         "trace 'a1': spans of 'web' are each other's parents in a circle"),
         (otlp({"endTimeUnixNano": "10"}), "a span ends before it starts"),
         (otlp({"traceId": ""}), "a span has no identifier"),
         (otlp({"endTimeUnixNano": "9" * 19}), "no endTimeUnixNano as a whole number"),
