@@ -286,8 +286,8 @@ class Follower:
         by = None if seen is None else seen(number)
         end, other, spent = step_of(came, served, length, now.cells, by)
         chances, off = now.chances, end - other
-        weight = (number + 1) / (_dot(number, chances) + 1)
-        error = _dot(_together(np.abs(off[:, 0])), weight)
+        weight = (number + 1) / (dot(number, chances) + 1)
+        error = dot(_together(np.abs(off[:, 0])), weight)
         if seen is not None:
             squares, wrong = (
                 cells[:, 2::2].sum(axis=0).sum(axis=1) for cells in (end, np.abs(off))
@@ -302,7 +302,7 @@ def _together(columns: FloatArray) -> FloatArray:
     return np.asarray(columns[:, 0] if columns.shape[1] == 1 else columns.sum(axis=1))
 
 
-def _dot(one: FloatArray, other: FloatArray) -> float:
+def dot(one: FloatArray, other: FloatArray) -> float:
     """Their product; not by BLAS, whose threads wait for each other longer than this takes."""
     return float(np.einsum("i,i", one, other))
 
@@ -310,7 +310,7 @@ def _dot(one: FloatArray, other: FloatArray) -> float:
 def _first_step(piece: Piece, now: Columns) -> float:
     """A step to try after a change: some events, or a little of the piece [s]."""
     chances = now.chances
-    mean = _dot(np.arange(now.first, now.last, dtype=float), chances)
+    mean = dot(np.arange(now.first, now.last, dtype=float), chances)
     served = float(piece.service.rates(np.array([mean + 1]))[0])
     return max(10 / (piece.rate + served), 1e-3 * piece.length)
 

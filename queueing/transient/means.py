@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.forward import Numbers, total
+from headway.queueing.transient.forward import Numbers, dot, total
 from headway.queueing.transient.service import Service
 
 
@@ -105,6 +105,5 @@ def _over(met: tuple[Met, ...], time: float) -> float:
     found = 0.0
     for one in met:
         first, chances = one.arrivals.first, one.arrivals.chances
-        tails = one.service.tails(first + len(chances), time)
-        found += float(tails[first : first + len(chances)] @ chances)
+        found += dot(one.service.tails(first, first + len(chances) - 1, time), chances)
     return found

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.forward import Numbers, Piece, forward, steady, total
+from headway.queueing.transient.forward import Numbers, Piece, dot, forward, steady, total
 from headway.queueing.transient.means import Met, TimedMeans
 from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.service import Service
@@ -85,13 +85,13 @@ def _sums(time: Numbers, rate: float, service: Service) -> tuple[tuple[float, ..
     """
     numbers, chances = time.numbers, time.chances
     came = rate * np.where(numbers < service.places, chances, 0.0)
-    jobs = float(numbers @ chances)
+    jobs = dot(numbers, chances)
     sums = (
         float(came.sum()),
-        float(service.rates(numbers) @ chances),
+        dot(service.rates(numbers), chances),
         jobs,
-        float(service.busy(numbers) @ chances),
-        jobs if service.speeds else float(service.mean_times(numbers) @ came),
+        dot(service.busy(numbers), chances),
+        jobs if service.speeds else dot(service.mean_times(numbers), came),
     )
     return sums, Met(Numbers(time.first, came), service)
 

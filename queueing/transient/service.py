@@ -76,8 +76,8 @@ class Service:
             return np.full(np.shape(met), self.time)
         return np.asarray(self.time * (1 + np.maximum(met - self.servers + 1, 0) / self.servers))
 
-    def tails(self, most: int, time: float) -> FloatArray:
-        """Probability that the response time exceeds a time, of an arrival that meets 0, 1... jobs.
+    def tails(self, least: int, most: int, time: float) -> FloatArray:
+        """Probability that the response time exceeds a time, of arrivals that meet so many jobs.
 
         One that has k = n - m + 1 jobs to wait for leaves after k steps of rate m / S, then its own
         service. Counted in steps of that rate, of which a Poisson number J comes in the time t, the
@@ -85,39 +85,46 @@ class Service:
 
             P(R > t) = P(J < k) + u_k,  u_k = P(J = k) + q u_(k + 1).
 
+        J is taken to be within 12 deviations and 60 of its mean: farther off there is less than
+        1e-30.
+
         Parameters
         ----------
-        most
-            Most jobs met.
+        least, most
+            Fewest and most jobs met.
         time
             t [s].
 
         Returns
         -------
-        Array of shape (most + 1,).
+        Array of shape (most - least + 1,).
 
         Examples
         --------
         >>> one = Service(0.1)  # M/M/1: of one that meets n, Erlang with n + 1 stages
-        >>> [round(float(p), 6) for p in one.tails(1, 0.1)]
+        >>> [round(float(p), 6) for p in one.tails(0, 1, 0.1)]
         [0.367879, 0.735759]
         """
         from scipy.signal import lfilter
         from scipy.special import gammaln, pdtr
 
+        count = most - least + 1
         if not np.isfinite(self.servers):
-            return np.full(most + 1, np.exp(-time / self.time))
-        m = int(self.servers)
-        load, stay = m * time / self.time, 1 - 1 / m
-        waits = max(most - m + 1, 0)
-        far = int(max(waits, load + 12 * np.sqrt(load) + 60)) + 1
-        steps = np.arange(far + 1)
+            return np.full(count, np.exp(-time / self.time))
+        load, stay = self.servers * time / self.time, 1 - 1 / self.servers
+        around = 12 * np.sqrt(load) + 60
+        low, high = int(max(load - around, 0)), int(load + around) + 1
+        steps = np.arange(low, high + 1)
         with np.errstate(divide="ignore"):
             logs = steps * np.log(load) if load else np.where(steps == 0, 0.0, -inf)
         chances = np.exp(logs - load - gammaln(steps + 1))
         after = lfilter([1.0], [1.0, -stay], chances[::-1])[::-1]
-        behind = np.arange(waits + 1)
-        before = np.where(behind > 0, pdtr(np.maximum(behind - 1, 0), load), 0.0)
-        by_wait = np.minimum(before + after[: waits + 1], 1.0)
-        ahead = np.maximum(np.arange(most + 1) - m + 1, 0)
-        return np.asarray(by_wait[ahead])
+        before = np.where(steps > 0, pdtr(np.maximum(steps - 1, 0), load), 0.0)
+        near = np.minimum(before + after, 1.0)
+        ahead = least - int(self.servers) + 1  # of the first, where above 0
+        waits, first, last = np.clip([-ahead, low - ahead, high + 1 - ahead], 0, count).tolist()
+        tails = np.ones(count)
+        tails[:waits] = near[0] * stay**low
+        tails[waits:first] = near[0] * stay ** (low - ahead - np.arange(waits, first))
+        tails[first:last] = near[ahead + first - low : ahead + last - low]
+        return tails
