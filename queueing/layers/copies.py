@@ -169,11 +169,19 @@ class _Calls:
 
     def step(self, step: Step) -> Step:
         """A step that calls copies."""
-        return replace(step, calls=self.spread(step.calls), sends=self.spread(step.sends))
+        calls, sends = (self.spread(each, fixed=step.fixed) for each in (step.calls, step.sends))
+        return replace(step, calls=calls, sends=sends)
 
-    def spread(self, calls: Mapping[str, Amount]) -> dict[str, Amount]:
+    def spread(self, calls: Mapping[str, Amount], *, fixed: bool) -> dict[str, Amount]:
         found: dict[str, Amount] = {}
         for entry, mean in calls.items():
             chosen, share = self.chosen(entry)
+            if fixed and np.any(np.mod(mean * share, 1)):
+                owner = self.system.entries[entry].task
+                msg = (
+                    f"calls to {entry} choose any of {len(chosen)} replicas of {owner}, so their "
+                    f"number at each is not fixed: leave fixed out, or give fan_out to {owner}"
+                )
+                raise GraphError(msg)
             found |= dict.fromkeys(chosen, mean * share)
         return found

@@ -101,7 +101,10 @@ def _of_copies(solution: Solution, layers: Layers) -> Iterator[str]:
     counts = {**_replicas(parts.processors), **_replicas(parts.tasks)}
     if counts:
         named = ", ".join(f"{name} ({digits(count)})" for name, count in counts.items())
-        yield f"numbers of {named} are of one copy each; throughput and response_time are of all"
+        yield (
+            f"numbers of {named} are of one copy each, on average; throughput and response_time "
+            "are of all"
+        )
 
 
 def _replicas(parts: Mapping[str, Task] | Mapping[str, Processor]) -> dict[str, float]:

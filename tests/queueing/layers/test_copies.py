@@ -147,3 +147,10 @@ def test_copies_are_written_and_read_again():
             assert second[name] == pytest.approx(first[name], rel=1e-12)
     assert '<fan-out dest="store" value="2"' in as_lqnx
     assert '<fan-in source="users" value="2"' in as_lqnx
+
+
+def test_a_fixed_number_of_calls_to_any_copy_is_refused():
+    """With what makes it one for each copy."""
+    words = "choose any of 2 replicas of store.*leave fixed out, or give fan_out to store"
+    with pytest.raises(GraphError, match=words):
+        parse_model(SHOP.replace("read = 1.5 }", "read = 3 }\nfixed = true")).solve()
