@@ -12,7 +12,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.flow import steps_of
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
-from headway.queueing.layers.points import at, joined, points_of
+from headway.queueing.layers.points import first_of, joined, points_of
 from headway.queueing.layers.program import (
     Answer,
     Branch,
@@ -120,7 +120,7 @@ def by_chains(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | 
 
     States are explored once where only times differ. `by_chain` says the rest.
     """
-    first, times = at(system, 0), times_of(system)
+    first, times = first_of(system), times_of(system)
     if times is None or not system.shape:
         found = [by_chain(point, most) for point in points_of(system)]
         return None if None in found else joined(system, [one for one in found if one])
@@ -211,7 +211,7 @@ def no_chain(system: LayeredSystem) -> str:
     Programs of all operating points do the same, at other rates.
     """
     try:
-        check_chain(system, program_of(at(system, 0)))
+        check_chain(system, program_of(first_of(system)))
     except GraphError as refusal:
         return str(refusal)
     return ""

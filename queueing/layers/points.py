@@ -1,6 +1,6 @@
 """The operating points of a layered system, and answers for them put together again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -20,6 +20,13 @@ def points_of(system: LayeredSystem) -> Iterator[LayeredSystem]:
         yield at(system, k)
 
 
+def first_of(system: LayeredSystem) -> LayeredSystem:
+    """A system at the first of its operating points, which is made once."""
+    if 0 not in system.points:
+        system.points[0] = at(system, 0)
+    return system.points[0]
+
+
 def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
     """A system at some of its operating points, in flat order."""
     if not system.shape:
@@ -29,16 +36,24 @@ def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
         if isinstance(part, np.ndarray):
             return np.broadcast_to(part, system.shape).ravel()[points]
         if isinstance(part, dict):
-            return {key: part_at(value) for key, value in part.items()}
+            here = {key: part_at(value) for key, value in part.items()}
+            return here if _differ(here.values(), part.values()) else part
         if isinstance(part, tuple):
-            return tuple(map(part_at, part))
+            each = tuple(map(part_at, part))
+            return each if _differ(each, part) else part
         if is_dataclass(part) and not isinstance(part, str | type):
-            return replace(part, **{f.name: part_at(getattr(part, f.name)) for f in fields(part)})
+            old = {f.name: getattr(part, f.name) for f in fields(part)}
+            new = {name: part_at(value) for name, value in old.items()}
+            return replace(part, **new) if _differ(new.values(), old.values()) else part
         return part
 
     processors = {n: _processor_at(part_at(p)) for n, p in system.processors.items()}
     tasks = {n: _task_at(part_at(t)) for n, t in system.tasks.items()}
-    return LayeredSystem(system.name, processors, tasks, part_at(dict(system.entries)))
+    return system.at_points(processors, tasks, part_at(dict(system.entries)))
+
+
+def _differ(some: Iterable[Any], others: Iterable[Any]) -> bool:
+    return any(one is not other for one, other in zip(some, others, strict=True))
 
 
 def _processor_at(part: Processor) -> Processor:

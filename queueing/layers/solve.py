@@ -19,7 +19,7 @@ from headway.queueing.layers.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
 from headway.queueing.layers.playing import play_layers
-from headway.queueing.layers.points import alike, at, joined, points_of
+from headway.queueing.layers.points import alike, at, first_of, joined, points_of
 from headway.queueing.layers.program import program_of
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.choice import choose, impossible
@@ -151,7 +151,7 @@ def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
 
 def _surely_none(system: LayeredSystem) -> bool:
     """Whether no chain would be taken unasked, as is known without a search for its states."""
-    return bool(no_chain(system)) or fewest_states(at(system, 0)) > _most_states(system)
+    return bool(no_chain(system)) or fewest_states(first_of(system)) > _most_states(system)
 
 
 def _most_states(system: LayeredSystem) -> int:
@@ -163,7 +163,7 @@ def _work(system: LayeredSystem) -> int:
     """States of the chain that would be taken unasked, by what they take; 0 where none would."""
     if _surely_none(system):
         return 0
-    point = at(system, 0)
+    point = first_of(system)
     states = states_of(point, program_of(point), _most_states(system))
     return 0 if states is None else max(states.count, LEAST_STATES)
 

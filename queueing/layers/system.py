@@ -74,6 +74,17 @@ class LayeredSystem:
         check_use(self.name, self.tasks, self.entries)
         check_circles(self.tasks, self.entries)
 
+    def at_points(
+        self,
+        processors: Mapping[str, Processor],
+        tasks: Mapping[str, Task],
+        entries: Mapping[str, Entry],
+    ) -> "LayeredSystem":
+        """The same at some of its operating points, which need no second check."""
+        made = object.__new__(LayeredSystem)
+        vars(made).update(name=self.name, processors=processors, tasks=tasks, entries=entries)
+        return made
+
     kinds: ClassVar[tuple[()]] = ()
     """None: it is no class of jobs at stations."""
 
@@ -83,6 +94,11 @@ class LayeredSystem:
     @cached_property
     def found(self) -> dict[int, str]:
         """What it has not of the needs of methods, by need."""
+        return {}
+
+    @cached_property
+    def points(self) -> dict[int, "LayeredSystem"]:
+        """Operating points by number, of those that were asked for again and again."""
         return {}
 
     @cached_property
