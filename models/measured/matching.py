@@ -288,7 +288,8 @@ def _measured(
     model: Model, measurements: Measurements, y: str | None, load: Observed
 ) -> tuple[Observed, str, float | None]:
     """Find the measured column, the output it measures, and the percentage of a percentile."""
-    outputs = [*model.graph.outputs, *(["response_time"] if model.graph.stations else [])]
+    answers = bool(model.graph.stations) or (y is not None and bool(model.graph.layers))
+    outputs = [*model.graph.outputs, *(["response_time"] if answers else [])]
     outputs += ["throughput"] if is_population(load) or is_offered(model, load) else []
     outputs += [f"{name}.utilisation" for name in model.graph.stations]
     column = _output_column(model, measurements, y, outputs)

@@ -16,11 +16,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.inference.searching.loss import loss_derivatives
 from headway.models.inference.searching.problem import Problem
 from headway.models.inference.searching.search import Optimum, polish, search
 from headway.models.measured.matching import Match
+from headway.models.structure.layered import system_of
 from headway.models.structure.model import Model
 
 AGREE = 0.02
@@ -63,16 +64,29 @@ def says_the_same(match: Match, model: Model, free: Sequence[str]) -> bool:
         As for `shares`.
     """
     measured = {one.output: one.measured.values for one in match.each}
-    if not model.is_closed or not set(_HALVES) <= set(measured):
+    jobs = _jobs(model)
+    if jobs is None or not set(_HALVES) <= set(measured):
         return False
     rate, response = (measured[name] for name in _HALVES)
     if not (rate > 0).all():
         return False
-    circle = np.asarray(model.inputs["population"]) / rate
-    think = np.asarray(model.inputs["think_time"])
+    circle, think = np.asarray(jobs[0]) / rate, np.asarray(jobs[1])
     if "think_time" in free:
         think = np.maximum(np.median(circle - response), 0.0)
     return float(np.sqrt(np.mean(((response + think) / circle - 1) ** 2))) <= AGREE
+
+
+def _jobs(model: Model) -> tuple[Amount, Amount] | None:
+    """The population and think time of a model that is closed, or of layers with clients alone."""
+    if model.is_closed:
+        return model.inputs["population"], model.inputs["think_time"]
+    if not model.graph.layers:
+        return None
+    system, _ = system_of(model)
+    clients = [task for task in system.tasks.values() if task.clients]
+    if system.is_open or len(clients) != 1:
+        return None
+    return clients[0].threads, clients[0].think_time
 
 
 def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:

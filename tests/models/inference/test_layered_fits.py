@@ -1,4 +1,4 @@
-"""Demands of layered services from throughputs at a few loads, as exact chains give them."""
+"""Demands of layered services from measurements at a few loads, as exact chains give them."""
 
 import numpy as np
 import pytest
@@ -49,21 +49,29 @@ demand = "READ"
 """
 
 
-def fitted(page, read, loads, folder):
-    """Both demands, fitted to exact throughputs at 12 ms and 8 ms."""
+def fitted(page, read, loads, folder, outputs="throughput"):
+    """Both demands, fitted to exact answers at 12 ms and 8 ms."""
     model = parse_model(SHOP.replace("PAGE", page).replace("READ", read))
     right = model.solve(users=np.array(loads), page_time="12 ms", read_time="8 ms")
     assert right.method == "chain"
     assert not right.approximation
-    rows = [f"{n:g},{x:.4f}" for n, x in zip(loads, right.throughput, strict=True)]
+    both = zip(loads, right.throughput, 1e3 * np.asarray(right.response_time), strict=True)
+    rows = [f"{n:g},{x:.4f},{t:.4f}" for n, x, t in both]
     path = folder / "loads.csv"
-    path.write_text("\n".join(["users,throughput [1/s]", *rows]), encoding="utf-8")
-    return model.fit(Measurements.read(path), ["page_time", "read_time"])
+    titles = "users,throughput [1/s],response_time [ms]"
+    path.write_text("\n".join([titles, *rows]), encoding="utf-8")
+    return model.fit(Measurements.read(path), ["page_time", "read_time"], y=outputs)
 
 
 def test_demands_of_two_services_are_found_within_their_intervals(tmp_path):
-    """From throughputs of four digits behind the point, with standard errors that hold them."""
-    fit = fitted("page_time", "read_time", [1.0, 2.0, 4.0], tmp_path)
+    """From four digits behind the point, with standard errors that hold them.
+
+    Response times follow from throughputs by Little's law, so each counts for half of a point.
+    """
+    outputs = "throughput,response_time"
+    fit = fitted("page_time", "read_time", [1.0, 2.0, 4.0], tmp_path, outputs)
+    assert fit.problem.outputs == tuple(outputs.split(","))
+    assert set(np.ravel(fit.problem.share)) == {0.5}
     for name, right in (("page_time", 0.012), ("read_time", 0.008)):
         found, error = fit.values[name], fit.standard_errors[name]
         assert found == pytest.approx(right, rel=1e-3)
