@@ -76,7 +76,7 @@ def lasting(
     >>> queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
     >>> found = states(440.0, asks, lambda rate: queue.at(rate).late, queue.saturation)
     >>> least, most = lasting(queue, asks, 440.0, found)
-    >>> 20 < least < most < 40
+    >>> 30 < least < most < 60
     True
     """
     threshold = next(one for one in states if one.stability is Stability.UNSTABLE)
