@@ -19,7 +19,7 @@ import numpy as np
 
 from headway.kinds import Amount
 from headway.queueing.layers.numerics.cuts import leading, smallest_cut
-from headway.queueing.layers.sources import Sources, Work
+from headway.queueing.layers.sources import Source, Sources, Work
 from headway.records import dataclass
 
 CROWD = 200
@@ -62,6 +62,9 @@ class Server:
 
 _Label: TypeAlias = tuple[str, object]
 """A source by its number, or the pool of a task by its name."""
+
+_Part: TypeAlias = tuple[_Label, Work, Amount, bool]
+"""Work behind a part of a cut, how often it is done, and whether it can be."""
 
 
 class Others:
@@ -176,7 +179,7 @@ class Others:
 
     def _parted(
         self, k: int, server: Server, cut: frozenset[_Label], left: dict[str, int]
-    ) -> Iterator[tuple[_Label, Work, Amount, bool]]:
+    ) -> Iterator[_Part]:
         """What a source does at a server, by the part of the cut through which it comes.
 
         And what it does behind the last thread of a task, which is held: that cannot be (False).
@@ -184,26 +187,28 @@ class Others:
         source, start = self.sources.all[k], self._label(k)
         first = start if start in cut else None
         asked = _Asked()
-        if source.own is None:
-            asked.add({source.entry: 1.0}, first, 1.0)
-        else:
-            if self._is_at(source.own, server):
-                yield first or start, source.own, 1.0, True
-            asked.add(self.sources.calls(source.entry, second=source.own.second), first, 1.0)
+        asked.add(self._requests(source), first, 1.0)
+        if source.own is not None and self._is_at(source.own, server):
+            yield first or start, source.own, 1.0, True
         for entry in self.system.callers_first:
-            task, work = self.system.entries[entry].task, Work(k, entry)
-            at_queue = server.is_task and task == server.name
+            work, task = Work(k, entry), self.system.entries[entry].task
+            is_there = self._is_at(work, server)
             for label, often in asked.ways(entry):
-                if at_queue:
+                if server.is_task and task == server.name:
                     yield label or start, work, often, True
-                elif left[task] > 0:
+                elif left[task] <= 0:
+                    yield label or start, work, often, False
+                else:
                     within = label or (("pool", task) if ("pool", task) in cut else None)
-                    if self._is_at(work, server):
-                        yield within or start, work, often, True
+                    yield from [(within or start, work, often, True)] if is_there else []
                     asked.add(self.sources.calls(entry), within, often)
                     asked.add(self.system.entries[entry].forwards, label, often)
-                else:
-                    yield label or start, work, often, False
+
+    def _requests(self, source: Source) -> dict[str, Amount]:
+        """What a member requests in a cycle: by calls of its own, or from outside."""
+        if source.own is None:
+            return {source.entry: 1.0}
+        return self.sources.calls(source.entry, second=source.own.second)
 
 
 class _Asked:

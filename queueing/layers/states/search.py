@@ -80,30 +80,47 @@ def _read_tree(w: Walk, above: int, words: Iterator[int]) -> None:
     word, j = next(words), take(w, 0)
     word, children = word >> CHILDREN, word & (1 << CHILDREN) - 1
     word, role = word >> ROLE, Role(word & (1 << ROLE) - 1)
-    word, left = word >> LEFT, word & (1 << LEFT) - 1
+    word, w.cell[j].left = word >> LEFT, word & (1 << LEFT) - 1
     head, position = word >> POSITION, word & (1 << POSITION) - 1
-    c, rest = w.cell[j], head - len(w.instruction)
-    c.left = left
+    _relate(w, j, above, role)
+    _begin_at(w, j, head)
+    _put(w, j, position)
+    for _ in range(children):
+        _read_tree(w, j, words)
+
+
+def _relate(w: Walk, j: int, above: int, role: Role) -> None:
+    """To the one above it: its caller, the one that it is a branch of, or its thread."""
+    c = w.cell[j]
     c.caller = above if role is Role.CALLED else NONE
     c.parent = above if role is Role.BRANCHED else NONE
     if role is Role.LOOSE:
         c.thread = above
     elif role is Role.BRANCHED:
         c.thread = w.cell[above].thread
+
+
+def _begin_at(w: Walk, j: int, head: int) -> None:
+    """At an instruction, or with none: where it waits for a thread, or is over."""
+    c, rest = w.cell[j], head - len(w.instruction)
     c.address = head if rest < 0 else NONE if rest < len(w.entry) else OVER
     c.entry = w.owner[head] if rest < 0 else rest % len(w.entry)
     w.cell[c.thread].tokens += c.address >= 0
+
+
+def _put(w: Walk, j: int, position: int) -> None:
+    """Into the line of its task, and that of its processor, or among those served there."""
+    c = w.cell[j]
     if c.thread == j and c.address == NONE:
         _stand(w, w.entry[c.entry].task, j, position)
     elif c.thread == j:
         w.line[w.entry[c.entry].task].serving += 1
-    if c.address >= 0 and w.instruction[c.address].kind == Kind.SERVE:
-        if position:
-            _stand(w, w.instruction[c.address].place, j, position)
-        else:
-            w.line[w.instruction[c.address].place].serving += 1
-    for _ in range(children):
-        _read_tree(w, j, words)
+    if c.address < 0 or w.instruction[c.address].kind != Kind.SERVE:
+        return
+    if position:
+        _stand(w, w.instruction[c.address].place, j, position)
+    else:
+        w.line[w.instruction[c.address].place].serving += 1
 
 
 def _read_state(w: Walk, words: list[int]) -> None:
