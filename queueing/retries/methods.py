@@ -22,7 +22,7 @@ from headway.queueing.retries.attempts import (
     states,
 )
 from headway.queueing.retries.followed import followed, is_followed
-from headway.queueing.retries.lasting import MEASURED, is_lasting_known, lasting
+from headway.queueing.retries.lasting import MEASURED, is_lasting_known, lasting, lasting_at_least
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds
@@ -281,8 +281,10 @@ def _hardly_lasts(
     queue: TimedQueue, clients: Clients, load: float, found: tuple[State, ...]
 ) -> bool:
     """Whether chance ends a good state too soon; not where that is not known."""
-    known = lasting(queue, clients, load, found) if is_lasting_known(queue, clients) else None
-    return known is not None and known[0] * load < LASTING
+    if not is_lasting_known(queue, clients):
+        return False
+    least = lasting_at_least(queue, clients, load, found)
+    return least is not None and least * load < LASTING
 
 
 def _growing(queue: _Queue) -> _Point:
