@@ -101,7 +101,7 @@ def blocks(lines: Iterable[str]) -> Iterator[Block]:
     --------
     >>> span = ('{"traceId":"a1","spanId":"02","name":"GET /","kind":2,'
     ...         '"startTimeUnixNano":"5","endTimeUnixNano":"9"}')
-    >>> line = '{"resourceSpans": [{"scopeSpans": [{"spans": [%s]}]}]}\n'
+    >>> line = '{"resourceSpans": [{"resource": {}, "scopeSpans": [{"spans": [%s]}]}]}\n'
     >>> [block] = blocks([line % span, line % '{"name":"b"}'])
     >>> block.found.stop.tolist(), block.left[0], block.left[1] == line % '{"name":"b"}'
     ([9], '', True)

@@ -20,7 +20,8 @@ PAGE = (ROOT / "docs/accuracy/retries.md").read_text(encoding="utf-8")
 
 def test_clients_who_never_come_back_leave_a_queue_alone():
     """Then the least and the most are the times of M/M/m to one job more than m + w and m + 2 w."""
-    queue, gone = TimedQueue(1.0, 2, 1.5), Clients(timeout=1.5, retries=2, persistence=0.0)
+    after = 1.5
+    queue, gone = TimedQueue(1.0, 2, after), Clients(timeout=after, retries=2, persistence=0.0)
     threshold = State(2.0, 0.3, Stability.UNSTABLE)
     found = lasting(queue, gone, 1.6, (threshold,))
     assert found == pytest.approx([time_to(queue, 1.6, 8), time_to(queue, 1.6, 13)], rel=1e-9)
@@ -50,7 +51,8 @@ def test_the_chain_is_that_of_a_dense_one():
 
 
 def test_too_many_states_are_left_to_others():
-    queue, asks = TimedQueue(1.0, 60, 12.0), Clients(timeout=12.0, retries=3)
+    after = 12.0
+    queue, asks = TimedQueue(1.0, 60, after), Clients(timeout=after, retries=3)
     found = states(55.0, asks, lambda rate: queue.at(rate).late, queue.saturation)
     assert lasting(queue, asks, 55.0, found) is None
 
