@@ -42,6 +42,7 @@ def test_what_was_set_by_hand_says_so(tmp_path):
     assert rows["arrival_rate"][1:3] == ["298 to 1503 op/s", "the data"]
 
 
+@pytest.mark.slow
 def test_other_seeds_of_chance_give_the_same_page(tmp_path):
     """One in a process of its own, the other here, where strings are hashed by another seed."""
     out = tmp_path / "raid.html"

@@ -29,6 +29,7 @@ def test_a_worker_gives_the_same_table(alone):
     assert len(alone) == len(accuracy.NOISES)
 
 
+@pytest.mark.slow
 def test_two_workers_do_as_it_is_typed(alone):
     """What a module run as a command defines has to be found by its workers."""
     given = ["--cell", "contention", "--curves", "3", "--workers", "2"]

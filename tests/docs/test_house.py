@@ -26,8 +26,9 @@ from tests.support.pages import design
 MOST_FILES, MOST_LINES, MOST_BODY = 20, 600, 80
 
 
+@pytest.mark.slow
 def test_imports_go_one_way(capsys):
-    """Between modules, and between the rooms they stand in."""
+    """Between modules, and between the rooms they stand in; `make layers` looks each time."""
     assert main([]) == 0
     assert ", 0 circles" in capsys.readouterr().out
     assert circles(rooms(import_graph(FOLDERS))) == []

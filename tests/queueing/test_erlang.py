@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
 from headway.queueing import erlang_b, erlang_c
+from tests.support.cases import mostly_slow
 
 # The acceptance: a dozen roundings of exponents up to 700 stay below it.
 RELATIVE = 1e-12
@@ -49,14 +50,14 @@ def fifty_digits():
         yield
 
 
-@pytest.mark.parametrize("servers", SERVERS)
+@pytest.mark.parametrize("servers", mostly_slow(SERVERS, 12))
 def test_blocking_to_1e_12(servers):
     for utilisation in UTILISATIONS + OVERLOADS:
         load = servers * utilisation
         assert_close(erlang_b(servers, load), exact_blocking(servers, load))
 
 
-@pytest.mark.parametrize("servers", SERVERS)
+@pytest.mark.parametrize("servers", mostly_slow(SERVERS, 12))
 def test_waiting_to_1e_12(servers):
     for utilisation in UTILISATIONS:
         load = servers * utilisation

@@ -180,7 +180,7 @@ def test_methods_of_a_model(closed, chosen):
     assert len(headway(*ask, "--csv").out.splitlines()) == 1 + len(methods())
 
 
-@pytest.mark.parametrize("first", mostly_slow(range(0, 200, 10), 3))
+@pytest.mark.parametrize("first", mostly_slow(range(0, 200, 10), 1))
 def test_every_method_holds_on_every_network_that_its_row_declares(first):
     """Ten random networks of 200; ``python -m tests.brute.rows --count 2000`` does so for more."""
     rows = [row for seed in range(first, first + 10) for row in hold(seed)]

@@ -152,6 +152,7 @@ def test_the_ends_of_what_may_be_measured_end_it_too():
     assert "highest" in high.reason
 
 
+@pytest.mark.slow
 def test_measured_percentiles_count():
     def run(rate):
         tail = {99.0: np.log(100) / (500 - rate)}

@@ -9,6 +9,7 @@ from headway.models import Measurements, catalogue_model, fit_model
 from headway.models.inference.certainty.identify import out_of_reach
 from headway.models.inference.server import choose_form, chosen_first
 from headway.models.reading.hints import Hints
+from tests.support.cases import mostly_slow
 
 RATES = np.linspace(20, 300, 12)
 
@@ -78,7 +79,7 @@ def test_what_a_rising_curve_determines_is_within_reach():
     assert fit.passed_over == ()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), 1))
 def test_a_flat_curve_gets_no_server_of_nothing_where_another_form_fits(seed):
     """Whatever the noise chooses: it is within reach, or no supported form is."""
     fit = choose_form(Hints(arrivals="constant").of(flat(seed)), forms=["server-single", "server"])

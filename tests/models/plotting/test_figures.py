@@ -43,7 +43,7 @@ CATEGORIES = {
 PLOTTED = sorted(FIGURES.keys() - WITHOUT_AXES)
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", mostly_slow(FIGURES, 8))
 def test_every_figure_is_drawn_without_global_state_and_nothing_is_cut(name):
     before = dict(matplotlib.rcParams)
 
@@ -134,7 +134,7 @@ def test_every_letter_can_be_read_400_pixels_wide(name):
             assert text.get_fontsize() * pixels >= 9, text.get_text()
 
 
-@pytest.mark.parametrize("name", PLOTTED)
+@pytest.mark.parametrize("name", mostly_slow(PLOTTED, 8))
 def test_no_legend_hides_what_was_measured_or_solved(name):
     drawn = figure(name)
     drawn.draw_without_rendering()
@@ -342,10 +342,7 @@ def test_message_map():
             message_map(wrong)
 
 
-LONG = ("pipeline", "cluster-file-server", "streaming-io")
-
-
-@pytest.mark.parametrize("name", mostly_slow(model_names(), {*model_names()} - {*LONG}))
+@pytest.mark.parametrize("name", mostly_slow(model_names(), 10))
 def test_formulas_of_every_model_fit_and_are_typeset(name):
     drawn = formula_figure(catalogue_model(name))
 

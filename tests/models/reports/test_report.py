@@ -23,7 +23,7 @@ from tests.support.cases import mostly_slow
 from tests.support.report_pages import CASES, RAID, SCSI, TAIL, html, made, parsed, report
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_slow(CASES, 4))
 def test_structure(name):
     page = parsed(html(name))
 

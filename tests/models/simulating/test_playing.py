@@ -156,10 +156,10 @@ def in_turn():
 @pytest.mark.parametrize(
     ("choice", "exact"),
     [
-        (Choice.RANDOM, 10.0),
         (Choice.SHORTEST, 5.475),
-        (Choice.TWO_CHOICES, 5.475),
         (Choice.ROUND_ROBIN, in_turn()),
+        pytest.param(Choice.RANDOM, 10.0, marks=pytest.mark.slow),
+        pytest.param(Choice.TWO_CHOICES, 5.475, marks=pytest.mark.slow),
     ],
 )
 def test_jobs_choose_among_two_queues(choice, exact):

@@ -18,6 +18,7 @@ from headway.queueing.blocking.measured import (
 )
 from headway.queueing.blocking.solve_blocking import BlockingMethod as Way
 from tests.campaigns.blocking_errors import CASES, measured
+from tests.support.cases import mostly_slow
 from tests.support.pages import accuracy
 
 NAMES = list(CASES)
@@ -38,7 +39,7 @@ def rows():
     return {name: [float(x) for x in re.findall(r"\d[\d.]*", rest)] for name, rest in matches}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, 6))
 def test_errors_are_within_what_is_said(name):
     most, table = figures(name), rows()[name]
     for seed in range(NAMES.index(name), 2 * len(NAMES), len(NAMES)):

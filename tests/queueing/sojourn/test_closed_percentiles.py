@@ -88,6 +88,7 @@ def test_one_shared_station_is_exact(servers):
     assert np.abs(errors).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_the_document_states_the_largest_errors():
     """The first networks of each row are within what its row says of all of them."""
     result = stated()

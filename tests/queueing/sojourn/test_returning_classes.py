@@ -147,7 +147,7 @@ def test_general_times_in_loops_of_several_stations_are_refused():
         graph.at().solve().with_percentiles([99])
 
 
-QUICK = {6, 9}
+QUICK = {9}
 
 
 @pytest.mark.parametrize("number", mostly_slow(range(len(returning_errors.CASES)), QUICK))

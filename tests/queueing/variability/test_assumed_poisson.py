@@ -5,6 +5,7 @@ import pytest
 from headway.models import parse_model
 from headway.queueing.flows.measured import LOSS, QUEUE, TAILS, TIME
 from tests.campaigns import loss_errors
+from tests.support.cases import mostly_slow
 from tests.support.pages import accuracy
 
 ONE = 'name = "x"\n[parameters]\narrival_rate = 0.3\n'
@@ -57,7 +58,7 @@ def test_labels_of_losses_are_the_largest_errors_of_the_stored_networks():
     assert last <= TAILS[1] <= last + 1
 
 
-@pytest.mark.parametrize("seed", [1, 8])
+@pytest.mark.parametrize("seed", mostly_slow([1, 8], 1))
 def test_stored_errors_of_losses_are_those_that_are_found(seed):
     """Six digits are stored; percentiles are found to 1e-6."""
     (row,) = (row for row in loss_errors.stored() if row.seed == seed)
