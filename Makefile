@@ -60,7 +60,7 @@ test-slow: $(READY)
 # Packages that headway calls, each with the oldest version that setup.cfg allows. Old packages use
 # what newer ones deprecate: warnings are no errors here.
 OLDEST := .venv-oldest
-MEETING := cli/test_fit_command cli/test_report_command cli/test_sweep_command cli/test_terminal docs/test_drawn \
+MEETING := cli/test_fit_command cli/test_sweep_command cli/test_terminal docs/test_drawn \
     models/files/test_files models/measured/test_frames models/structure/test_class_speed_models \
     models/test_cluster models/uncertain/test_uncertain_parameters
 $(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt $(KERNELS)
@@ -94,7 +94,8 @@ sanitize: $(READY)
 	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))') \
 	    queueing/compiled/*.c -lm -o $(SANITIZED)/headway/queueing/compiled/_kernels.abi3.so
 	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
-	    HEADWAY_KERNELS=$(SANITIZED) $(BIN)/python -m pytest -q -n0 tests/queueing/compiled tests/models/simulating/test_playing.py \
+	    HEADWAY_KERNELS=$(SANITIZED) $(BIN)/python -m pytest -q -n0 -m "not slow" \
+	    tests/queueing/compiled tests/models/simulating/test_playing.py \
 	    tests/queueing/layers/test_playing.py
 
 # Spoilt inputs, then the property tests on random examples; both say again how to repeat them.
