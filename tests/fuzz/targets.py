@@ -12,6 +12,8 @@ from unittest import mock
 
 import numpy as np
 
+from headway.cli.commands.next import FINISHED
+from headway.cli.commands.reproduce import DIFFERENT
 from headway.cli.main import main
 from headway.cli.sweeps import sweep
 from headway.errors import is_hidden
@@ -145,6 +147,10 @@ def read_bursts(_chance, path):
     _shown(MeasuredLogp.of(Measurements.read(path), 1e-5))
 
 
+OWN_CODES = {"reproduce": DIFFERENT, "gate": 1, "next": FINISHED}
+"""Commands that answer by an exit code too."""
+
+
 def run_command(chance, path):
     """A command line in this process: an answer, or one line and exit code 2."""
     folder = path.parent
@@ -160,7 +166,8 @@ def run_command(chance, path):
     code, out, err = _run(words)
     lines = err.splitlines()
     assert not [c for c in out + err if is_hidden(c) and c != "\n"], "controls are shown"
-    assert code in (0, 1 if "reproduce" in words else 0, 2), f"exit code {code}"
+    ends = {OWN_CODES[word] for word in words if word in OWN_CODES}
+    assert code in {0, 2, *ends}, f"exit code {code}"
     if code == 2:
         assert not out, "an answer beside a refusal"
         assert len(lines) == 1, f"{len(lines)} lines"
