@@ -17,7 +17,7 @@ from headway.models.inference.certainty.profile import (
     profile_ends,
 )
 from headway.models.inference.certainty.shifts import student
-from headway.models.inference.certainty.uncertainty import WORTH, worst_cost
+from headway.models.inference.certainty.uncertainty import least_gain, worst_cost
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.predictions import ENDS
 from headway.models.language.digits import ends, in_unit, with_unit
@@ -251,7 +251,7 @@ def _profiled(
     wide = math.log(_WIDEST)
     limits = (math.log(least) if least else best.value - wide, best.value + wide)
     most = worst_cost(fit.optimum, fit.uncertainty)
-    hold = holding_quantity(rest, quantity, reach, WORTH * (most - fit.optimum.cost))
+    hold = holding_quantity(rest, quantity, reach, least_gain(fit.optimum, fit.uncertainty))
     [ends] = profile_ends(hold, [Profiled(best, reach, limits)], most)
     low = math.exp(ends[0])
     high = math.inf if ends[1] >= limits[1] else math.exp(ends[1])

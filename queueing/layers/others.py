@@ -191,16 +191,17 @@ class Others:
         if source.own is not None and self._is_at(source.own, server):
             yield first or start, source.own, 1.0, True
         for entry in self.system.callers_first:
-            work, task = Work(k, entry), self.system.entries[entry].task
-            is_there = self._is_at(work, server)
-            for label, often in asked.ways(entry):
+            work, task, ways = Work(k, entry), self.system.entries[entry].task, asked.ways(entry)
+            is_there = bool(ways) and self._is_at(work, server)
+            for label, often in ways:
                 if server.is_task and task == server.name:
                     yield label or start, work, often, True
                 elif left[task] <= 0:
                     yield label or start, work, often, False
                 else:
                     within = label or (("pool", task) if ("pool", task) in cut else None)
-                    yield from [(within or start, work, often, True)] if is_there else []
+                    if is_there:
+                        yield within or start, work, often, True
                     asked.add(self.sources.calls(entry), within, often)
                     asked.add(self.system.entries[entry].forwards, label, often)
 

@@ -165,7 +165,6 @@ def _passage(
         rows.append(inside)
         columns.append(inside + step)
         values.append(-rates[inside])
-    parts = (np.concatenate(each) for each in (values, rows, columns))
-    value, row, column = parts
+    value, row, column = map(np.concatenate, (values, rows, columns))
     leaves = coo_array((value, (row, column)), (n.size, n.size)).tocsc()
     return float(splu(leaves, permc_spec="MMD_AT_PLUS_A").solve(np.ones(n.size))[0])

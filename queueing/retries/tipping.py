@@ -298,7 +298,7 @@ class Tipping:
 
 def _alone(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...], pulse: float
-) -> tuple[float, float, bool]:
+) -> tuple[tuple[float, float], bool]:
     """Mean times between which a good state ends by chance [s], and whether by the chain.
 
     By `headway.queueing.retries.lasting`; and where that has too many states, or where jobs are
@@ -307,12 +307,12 @@ def _alone(
     """
     found = lasting(queue, clients, load, states) if is_lasting_known(queue, clients) else None
     if found is not None:
-        return (*found, True)
+        return found, True
     if pulse == inf:
-        return inf, inf, False
+        return (inf, inf), False
     waits = queue.servers * (1 + queue.timeout / queue.service_time)
     times = [time_to(queue, states[0].rate, jobs) for jobs in (pulse, waits)]
-    return min(times), max(times), False
+    return (min(times), max(times)), False
 
 
 def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
@@ -335,13 +335,12 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     between, full = folds(queue, clients), queue.servers / queue.service_time
     worst = stable[-1]
-    pulse, alone, by_chain = inf, [inf, inf], False
+    pulse, alone, by_chain = inf, (inf, inf), False
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
-        *alone, by_chain = _alone(queue, clients, load, found, pulse)
+        alone, by_chain = _alone(queue, clients, load, found, pulse)
     elif between is not None and load >= between.tips:
-        pulse, alone = nan, [0.0, 0.0]
+        pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
-    times = alone[0], alone[1]
-    return Tipping(load, found, between, pulse, times, growth, growth / full, good, by_chain)
+    return Tipping(load, found, between, pulse, alone, growth, growth / full, good, by_chain)

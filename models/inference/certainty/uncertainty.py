@@ -29,9 +29,7 @@ from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Optimum, natural_scale
 from headway.records import dataclass
 
-WORTH = 1e-3
-"""Share of the cost that makes a fit significantly worse which a step has to gain in a profile."""
-
+_WORTH = 1e-3  # share of the cost that makes a fit significantly worse which a step has to gain
 _SYMMETRIC = 0.15  # relative standard error up to which an interval is taken as symmetric
 _FLAT = 0.02  # least curvature: where most points are outliers, a robust cost bends the wrong way
 _RANK = 1e-7  # relative singular value below which a combination has no effect
@@ -185,6 +183,11 @@ def worst_cost(optimum: Optimum, known: Uncertainty) -> float:
     return optimum.cost + 0.5 * known.variance * student(known.degrees) ** 2
 
 
+def least_gain(optimum: Optimum, known: Uncertainty) -> float:
+    """Gain in cost that a step is made for where fits are only told from the best one."""
+    return _WORTH * (worst_cost(optimum, known) - optimum.cost)
+
+
 def intervals(
     problem: Problem, optimum: Optimum, known: Uncertainty, most: float | None = None
 ) -> tuple[Ends, ...]:
@@ -201,9 +204,7 @@ def intervals(
         return tuple((scale.low, scale.high) for scale in problem.scales)
     limit = worst_cost(optimum, known) if most is None else most
     counted = {
-        name: _counted(
-            problem, optimum, name, limit, WORTH * (worst_cost(optimum, known) - optimum.cost)
-        )
+        name: _counted(problem, optimum, name, limit, least_gain(optimum, known))
         for name in problem.names
         if name in problem.whole
     }
@@ -260,7 +261,7 @@ def profile_intervals(
     Both ends of each; a bound, zero or infinity where the data set no limit.
     """
     rest = freed(problem.starting(optimum.free)) if problem.whole else problem
-    own, worst = values_of(rest, problem, optimum), worst_cost(optimum, known)
+    own = values_of(rest, problem, optimum)
     places = [rest.names.index(name) for name in names]
     profiled = []
     for name, place in zip(names, places, strict=True):
@@ -271,8 +272,8 @@ def profile_intervals(
         best = Reached(float(own[place]), optimum.cost, own)
         profiled.append(Profiled(best, float(reach), limits))
     follow = [_followed(rest, problem, known, problem.names.index(name)) for name in names]
-    hold = holding_parameters(rest, places, follow, WORTH * (worst - optimum.cost))
-    ends = profile_ends(hold, profiled, worst if most is None else most)
+    hold = holding_parameters(rest, places, follow, least_gain(optimum, known))
+    ends = profile_ends(hold, profiled, worst_cost(optimum, known) if most is None else most)
     return dict(zip(names, ends, strict=True))
 
 

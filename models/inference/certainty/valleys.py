@@ -12,9 +12,9 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.certainty.uncertainty import (
-    WORTH,
     Uncertainty,
     intervals,
+    least_gain,
     uncertainty,
     worst_cost,
 )
@@ -69,7 +69,7 @@ def answers(problem: Problem, optimum: Optimum, known: Uncertainty) -> tuple[Min
     if known.degrees <= 0:
         return tuple(minima)
     most = worst_cost(optimum, known)
-    worth = WORTH * (most - optimum.cost)
+    worth = least_gain(optimum, known)
     ends = sorted(_other_ends(problem, optimum, worth), key=lambda end: end.cost)
     for near in ends:
         new = near.cost <= most and not any(answer.holds(near.free) for answer in minima)

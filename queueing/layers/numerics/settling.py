@@ -68,10 +68,12 @@ class Settling:
             step = step - self._mixed(residual, scale, fresh)
         low, high = np.minimum(x, g), np.maximum(x, g)
         near = np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high)
-        strides = self._strides.step(x, g)
-        far = (largest > _LARGE) & (self._strides.count > _PATIENCE)
+        self._strides.turn(np.sign(residual))
+        if self._strides.count <= _PATIENCE:
+            return np.asarray(near)
+        far = largest > _LARGE
         self._share = np.where(far, _ARRIVED, self._share)
-        return np.asarray(np.where(far, strides, near))
+        return np.asarray(np.where(far, self._strides.step(x, g), near))
 
     def _remembered(
         self, x: FloatArray, residual: FloatArray, largest: FloatArray
@@ -112,16 +114,18 @@ class _Strides:
     def __init__(self, small: float) -> None:
         self.small, self.count = small, 0
 
-    def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
-        """The next x."""
+    def turn(self, side: FloatArray) -> None:
+        """Lengthen or shorten steps by the side of g, 1 above x and -1 below."""
         self.count += 1
-        side = np.sign(g - x)
         if self.count == 1:
-            self._length, self._side = np.full(x.shape, _STRIDE), side
+            self._length, self._side = np.full(side.shape, _STRIDE), side
         turned = side * self._side
         grown = 1 + _GROWTH * min(1.0, _EBBING / self.count)
         factor = np.where(turned > 0, grown, np.where(turned < 0, 0.5, 1.0))
         self._length, self._side = np.minimum(self._length * factor, _STRIDE), side
-        reached = (x + self.small) * np.exp(side * self._length) - self.small
-        half = (x + g) / 2
-        return np.asarray(np.where(side > 0, np.minimum(reached, half), np.maximum(reached, half)))
+
+    def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
+        """The next x."""
+        reached = (x + self.small) * np.exp(self._side * self._length) - self.small
+        half, up = (x + g) / 2, self._side > 0
+        return np.asarray(np.where(up, np.minimum(reached, half), np.maximum(reached, half)))
