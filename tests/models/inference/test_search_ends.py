@@ -15,9 +15,24 @@ from headway.models.inference.server import fit_server
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
 from headway.models.signatures.sfs import curve
+from headway.models.solving.evaluate import differences
 from headway.models.structure.loads import Load
 from headway.queueing import MM1
 from tests.campaigns.search_ends import CURVES, SOURCES, least_costs, missed
+
+
+@pytest.mark.parametrize("value", [1e-9, 1.0])
+def test_a_difference_asks_for_nothing_at_the_end_of_a_range(value):
+    """A station refuses a service time of 0, at which its parameter's range ends."""
+    asked = []
+
+    def predict(values):
+        asked.extend(np.ravel(values["time"]).tolist())
+        return 3 * values["time"]
+
+    slopes = differences(predict, {"time": 1.0}, {"time": (0.0, np.inf)})
+    assert slopes({"time": value}, ["time"]) == pytest.approx(3, rel=1e-6)
+    assert min(asked) > 0
 
 
 @pytest.mark.slow
