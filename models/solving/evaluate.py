@@ -28,6 +28,7 @@ Given = ParamSpec("Given")
 Values = Mapping[str, Amount]
 Predict = Callable[[Values], FloatArray]
 Slopes = Callable[[Values, Sequence[str]], FloatArray]
+Both = Callable[[Values, Sequence[str]], tuple[FloatArray, FloatArray]]
 
 _STEP = 1e-6  # relative step of a central difference: the cube root of a double's precision
 _SWIFT_STEP = 1e-3  # the same where a number is good to some 1e-8
@@ -57,6 +58,8 @@ class Evaluator:
         Derivatives with respect to some parameters, shape (..., outputs * points, parameters).
     smooth
         Parameters whose derivatives come from the closed form; the others use differences.
+    both
+        Predictions and derivatives from one call of the solver; None where each has its own form.
     making
         Recreates it when unpickled: compiled functions cannot be pickled.
     """
@@ -64,6 +67,7 @@ class Evaluator:
     predict: Predict
     slopes: Slopes
     smooth: frozenset[str] = frozenset()
+    both: Both | None = None
     making: "Callable[[], Evaluator] | None" = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -119,7 +123,8 @@ def evaluator(
     sizes = {n: abs(float(v)) for n, v in model.inputs.items() if not np.ndim(v)}
     domains = {n: (p.minimum, p.maximum) for n, p in model.parameters.items()}
     step = _SWIFT_STEP if on_demand(outputs) else _STEP
-    return Evaluator(solved, differences(solved, sizes, domains, step))
+    both = differences(solved, sizes, domains, step)
+    return Evaluator(solved, lambda values, names: both(values, names)[1], both=both)
 
 
 def _agreeing(
@@ -168,10 +173,17 @@ def _stacked(each: Sequence[Evaluator]) -> Evaluator:
     if len(each) == 1:
         return each[0]
     smooth = frozenset.intersection(*(one.smooth for one in each))
+    shared = [one.both for one in each if one.both is not None]
+
+    def both(values: Values, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        predicted, slopes = zip(*(one(values, names) for one in shared), strict=True)
+        return np.concatenate(predicted, axis=-1), np.concatenate(slopes, axis=-2)
+
     return Evaluator(
         lambda values: np.concatenate([one.predict(values) for one in each], axis=-1),
         lambda values, names: np.concatenate([one.slopes(values, names) for one in each], axis=-2),
         smooth,
+        both if len(shared) == len(each) else None,
     )
 
 
@@ -254,8 +266,8 @@ def differences(
     sizes: Mapping[str, float],
     domains: Mapping[str, tuple[float, float]],
     step: float = _STEP,
-) -> Slopes:
-    """Central differences, one-sided where a side is infinite or out of range.
+) -> Both:
+    """Predictions and central differences, one-sided where a side is infinite or out of range.
 
     Parameters
     ----------
@@ -269,9 +281,10 @@ def differences(
         Relative.
     """
 
-    def slopes(values: Values, names: Sequence[str]) -> FloatArray:
+    def both(values: Values, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         if not names:
-            return np.zeros((*predict(values).shape, 0))
+            here = predict(values)
+            return here, np.zeros((*here.shape, 0))
         ends = {n: _around(values[n], sizes.get(n, 0.0), domains[n], step) for n in names}
         sides = [{**values, n: end} for n in names for end in ends[n]]
         here, *beside = _side_by_side(predict, [values, *sides])
@@ -280,9 +293,9 @@ def differences(
             slope_between(low, here, up, values[n] - ends[n][0], ends[n][1] - values[n])
             for n, low, up in pairs
         ]
-        return np.stack(columns, axis=-1)
+        return here, np.stack(columns, axis=-1)
 
-    return slopes
+    return both
 
 
 def _around(

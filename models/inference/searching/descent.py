@@ -18,6 +18,8 @@ from headway.records import dataclass
 Rows = NDArray[np.intp]
 Residuals = Callable[[FloatArray, Rows], FloatArray]
 """From values, shape (starts, values), and which of all starts these rows are."""
+Both = Callable[[FloatArray, Rows], tuple[FloatArray, FloatArray]]
+"""Residuals and their derivatives, from the same."""
 
 _FIRST = 1e-3  # damping of the first step
 _EASED = 0.1  # factor on the damping after a step that went down
@@ -40,6 +42,9 @@ class Valley:
         By values, shape (starts, residuals); infinite in a row where there are none.
     jacobian
         Derivatives, shape (starts, residuals, values); asked for where residuals are finite only.
+    both
+        Residuals and derivatives at once, where they take hardly longer than residuals alone:
+        most steps lead down, and need both. None elsewhere.
     low, high
         Bounds by value.
     scale
@@ -61,16 +66,26 @@ class Valley:
     loss: Loss = Loss.LINEAR
     exact: int = 0
     still: NDArray[np.intp] | None = None
+    both: Both | None = None
 
     def of(self, k: int) -> "Valley":
         """The same for one start alone."""
 
-        def own(function: Residuals) -> Residuals:
+        def own(function: Callable[[FloatArray, Rows], Any]) -> Callable[[FloatArray, Rows], Any]:
             return lambda values, rows: function(values, rows + k)
 
-        scale = self.scale[k : k + 1]
         return replace(
-            self, residuals=own(self.residuals), jacobian=own(self.jacobian), scale=scale
+            self,
+            residuals=own(self.residuals),
+            jacobian=own(self.jacobian),
+            both=None if self.both is None else own(self.both),
+            scale=self.scale[k : k + 1],
+        )
+
+    def look(self, values: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
+        """Residuals, and derivatives where they come with them."""
+        return (
+            (self.residuals(values, rows), None) if self.both is None else self.both(values, rows)
         )
 
     def cost(self, errors: FloatArray) -> Any:
@@ -86,9 +101,8 @@ class Valley:
         weights[..., errors.shape[-1] - self.exact :] = 1.0
         return weights
 
-    def shape(self, values: FloatArray, errors: FloatArray, rows: Rows) -> "tuple[FloatArray, ...]":
+    def shape(self, errors: FloatArray, jacobian: FloatArray) -> "tuple[FloatArray, ...]":
         """Gradient of the cost, and its curvature by Gauss and Newton."""
-        jacobian = self.jacobian(values, rows)
         pull = errors if self.loss is Loss.LINEAR else errors * (weights := self.weights(errors))
         weighted = jacobian if self.loss is Loss.LINEAR else jacobian * weights[..., None]
         turned = np.swapaxes(jacobian, -1, -2)
@@ -181,7 +195,7 @@ class _Walk:
         self.valley = valley
         count, width = values.shape
         rows = np.arange(count)
-        errors = valley.residuals(values, rows)
+        errors, slopes = valley.look(values, rows)
         self.state = _State(
             rows,
             values.copy(),
@@ -195,7 +209,7 @@ class _Walk:
             values.copy(),
             np.zeros(count),
         )
-        self._look(np.isfinite(self.state.cost) & (self.state.cost > _SMALLEST), errors)
+        self._shape(np.isfinite(self.state.cost) & (self.state.cost > _SMALLEST), errors, slopes)
 
     def keep(self, going: NDArray[np.bool_]) -> None:
         """Leave out starts that do not go on."""
@@ -215,7 +229,7 @@ class _Walk:
         leaping = s.descents >= _CREPT
         if leaping.any():
             s.ahead[leaping] = self._leaps(leaping)
-        errors = self.valley.residuals(s.ahead, s.rows)
+        errors, slopes = self.valley.look(s.ahead, s.rows)
         reached = self.valley.cost(errors)
         down = reached < s.cost
         s.values = np.where(down[:, None], s.ahead, s.values)
@@ -225,16 +239,20 @@ class _Walk:
         changed = s.damping * np.where(down, _EASED, _RAISED)
         changed = np.where(down, np.maximum(changed, _LEAST), changed)
         s.damping = np.where(leaping, s.damping, changed)
-        self._look(down, errors)
+        self._shape(down, errors, slopes)
 
-    def _look(self, some: NDArray[np.bool_], errors: FloatArray) -> None:
+    def _shape(
+        self, some: NDArray[np.bool_], errors: FloatArray, slopes: FloatArray | None
+    ) -> None:
         """Compute gradient and curvature at some starts."""
         s = self.state
-        if some.all():
-            s.slope, s.bend = self.valley.shape(s.values, errors, s.rows)
-        elif some.any():
-            shape = self.valley.shape(s.values[some], errors[some], s.rows[some])
-            s.slope[some], s.bend[some] = shape
+        if not some.any():
+            return
+        if slopes is None:
+            slopes = self.valley.jacobian(s.values[some], s.rows[some])
+        else:
+            slopes = slopes[some]
+        s.slope[some], s.bend[some] = self.valley.shape(errors[some], slopes)
 
     def _leaps(self, some: NDArray[np.bool_]) -> FloatArray:
         """Go on as far as the last steps led, for steps zigzag along a kink and hardly advance."""
@@ -293,11 +311,19 @@ def reflected(
         every[moving] = values
         return every
 
+    looked: dict[bytes, FloatArray | None] = {}
+
     def residuals(values: FloatArray) -> FloatArray:
-        return np.asarray(valley.residuals(whole(values)[None], one)[0])
+        errors, slopes = valley.look(whole(values)[None], one)
+        looked.clear()
+        looked[values.tobytes()] = slopes
+        return np.asarray(errors[0])
 
     def jacobian(values: FloatArray) -> FloatArray:
-        return np.asarray(valley.jacobian(whole(values)[None], one)[0][:, moving])
+        slopes = looked.get(values.tobytes())
+        if slopes is None:
+            slopes = valley.jacobian(whole(values)[None], one)
+        return np.asarray(slopes[0][:, moving])
 
     if not moving.any():
         return start, float(valley.cost(valley.residuals(start[None], one))[0])

@@ -184,7 +184,10 @@ class Problem:
         rows
             Whose measured values these are, where each set of values has its own.
         """
-        predicted, whose = self.predict(free), self._whose(rows)
+        return self._errors(self.predict(free), rows)
+
+    def _errors(self, predicted: FloatArray, rows: Rows | None) -> FloatArray:
+        whose = self._whose(rows)
         solved = np.isfinite(predicted).all(axis=-1, keepdims=True)
         every = bool(solved.all())
         known = predicted if every else np.where(solved, predicted, 0.0)
@@ -197,8 +200,20 @@ class Problem:
 
     def jacobian(self, free: FloatArray, rows: Rows | None = None) -> FloatArray:
         """Derivatives of the residuals, shape (used points, free parameters); as `residuals`."""
-        weighed = self.slopes(free) * self._weights[self._whose(rows)][..., None]
-        return self._of_used(weighed, -2)
+        return self._weighed(self.slopes(free), rows)
+
+    def _weighed(self, slopes: FloatArray, rows: Rows | None) -> FloatArray:
+        return self._of_used(slopes * self._weights[self._whose(rows)][..., None], -2)
+
+    def both(self, free: FloatArray, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
+        """Residuals and their derivatives, from one solution where that gives both."""
+        predicted, slopes = self.predict_with_slopes(free)
+        return self._errors(predicted, rows), self._weighed(slopes, rows)
+
+    @cached_property
+    def at_once(self) -> bool:
+        """Whether `both` takes hardly longer than residuals alone."""
+        return self.evaluate.both is not None and set(self.names) == {*self._smooth, *self.still}
 
     def _whose(self, rows: Rows | None) -> Any:
         """Which measured values are meant: all sets of values share one row of them, or not."""
@@ -219,8 +234,20 @@ class Problem:
 
     def slopes(self, free: FloatArray) -> FloatArray:
         """Derivatives of the predictions at every point; of a count, its unit difference."""
-        values, smooth = self.values(free), self._smooth
-        slopes = self.evaluate.slopes(values, smooth)
+        values = self.values(free)
+        return self._of_names(self.evaluate.slopes(values, self._smooth), values)
+
+    def predict_with_slopes(self, free: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Predictions at every point and their derivatives, as `predict` and `slopes`."""
+        if self.evaluate.both is None:
+            return self.predict(free), self.slopes(free)
+        values = self.values(free)
+        predicted, slopes = self.evaluate.both(values, self._smooth)
+        return predicted, self._of_names(slopes, values)
+
+    def _of_names(self, slopes: FloatArray, values: Mapping[str, Any]) -> FloatArray:
+        """Derivatives for all free parameters from those for the smooth ones."""
+        smooth = self._smooth
         if smooth == self.names:
             return slopes
         every = np.zeros((*slopes.shape[:-1], len(self.names)))

@@ -217,22 +217,32 @@ def _by_ratios(problem: Problem, starts: FloatArray, effort: SearchLimits) -> Fl
     """Search by logarithms of ratios, which leads from far away."""
     relative = (np.sqrt(problem.share) * problem.measured / problem.sigma)[problem.used]
 
-    def residuals(inner: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
-        predicted = problem.predict(problem.outer(inner))
+    def ratios(predicted: FloatArray) -> FloatArray:
         good = (np.isfinite(predicted) & (predicted > 0)).all(axis=-1, keepdims=True)
         ratio = np.log(np.where(good, predicted, 1.0) / problem.measured)[..., problem.used]
         return np.where(good, ratio * relative, np.inf)
 
-    def jacobian(inner: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
+    def slopes_of(free: FloatArray, predicted: FloatArray, slopes: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore", invalid="ignore"):  # where there are no ratios
+            weights = relative / predicted[..., problem.used]
+            stretch = np.where(problem.logarithmic, free, 1.0)[..., None, :]
+            return np.asarray(slopes[..., problem.used, :] * weights[..., None] * stretch)
+
+    def residuals(inner: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
+        return ratios(problem.predict(problem.outer(inner)))
+
+    def jacobian(inner: FloatArray, rows: Rows) -> FloatArray:
+        return both(inner, rows)[1]
+
+    def both(inner: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:  # noqa: ARG001
         free = problem.outer(inner)
-        weights = relative / problem.predict(free)[..., problem.used]
-        stretch = np.where(problem.logarithmic, free, 1.0)
-        slopes = problem.slopes(free)[..., problem.used, :]
-        return np.asarray(slopes * weights[..., None] * stretch[..., None, :])
+        predicted, slopes = problem.predict_with_slopes(free)
+        return ratios(predicted), slopes_of(free, predicted, slopes)
 
     inner = problem.inner(starts)
     wide = np.full(inner.shape[-1], np.inf)
     valley = Valley(residuals, jacobian, -wide, wide, np.ones_like(inner))
+    valley = replace(valley, both=both) if problem.at_once else valley
     logs, cost = descend(valley, inner, effort.steps, effort.precision, effort.worth)
     return np.where(np.isfinite(cost)[:, None], problem.outer(logs), starts)
 
@@ -284,6 +294,7 @@ def _descended(
         np.maximum(np.abs(starts), 0.01 * np.abs(problem.initial) + 1e-12),
         problem.loss,
         still=still,
+        both=problem.both if problem.at_once else None,
     )
     if len(problem.names) - (still is not None) <= FEW:
         return descend(valley, starts, effort.steps, effort.precision, effort.worth)

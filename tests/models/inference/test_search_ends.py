@@ -7,7 +7,7 @@ from headway.models import ModelGraph, catalogue_model
 from headway.models.files.reading import parse_model
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.forms import catalogue_forms, started
-from headway.models.inference.searching.descent import Valley, reflected
+from headway.models.inference.searching.descent import Valley, descend, reflected
 from headway.models.inference.searching.posing import problem
 from headway.models.inference.searching.search import search
 from headway.models.inference.searching.starts import feasible, linear_ways
@@ -30,8 +30,10 @@ def test_a_difference_asks_for_nothing_at_the_end_of_a_range(value):
         asked.extend(np.ravel(values["time"]).tolist())
         return 3 * values["time"]
 
-    slopes = differences(predict, {"time": 1.0}, {"time": (0.0, np.inf)})
-    assert slopes({"time": value}, ["time"]) == pytest.approx(3, rel=1e-6)
+    both = differences(predict, {"time": 1.0}, {"time": (0.0, np.inf)})
+    here, slopes = both({"time": value}, ["time"])
+    assert here == 3 * value
+    assert slopes == pytest.approx(3, rel=1e-6)
     assert min(asked) > 0
 
 
@@ -159,3 +161,31 @@ def test_what_is_held_still_does_not_move():
     assert cost < 1e-12
     assert kept_inside.tolist() == start.tolist()
     assert still == pytest.approx(0.5 * float((residuals(start[None], None) ** 2).sum()))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_what_comes_with_residuals_is_not_asked_for_again(shared):
+    asked = []
+
+    def residuals(values, rows):
+        asked.append("residuals")
+        return values**2 - [1.0, 4.0]
+
+    def jacobian(values, rows):
+        asked.append("jacobian")
+        return 2 * values[:, :, None] * np.eye(2)
+
+    def both(values, rows):
+        asked.append("both")
+        return values**2 - [1.0, 4.0], 2 * values[:, :, None] * np.eye(2)
+
+    wide = np.full(2, 9.0)
+    scale = np.ones((2, 2))
+    valley = Valley(residuals, jacobian, -wide, wide, scale, both=both if shared else None)
+    starts = np.array([[3.0, 3.0], [0.5, 8.0]])
+
+    each, _ = descend(valley, starts, 50, 1e-12)
+    one, _ = reflected(valley.of(1), starts[1], 50, 1e-13, np.ones(2, bool))
+
+    assert [*each.ravel(), *one] == pytest.approx([1.0, 2.0] * 3, rel=1e-6)
+    assert set(asked) == ({"both"} if shared else {"residuals", "jacobian"})
