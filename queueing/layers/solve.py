@@ -15,7 +15,7 @@ from headway.queueing.layers.chain import (
     states_of,
 )
 from headway.queueing.layers.copies import has_copies, per_copy, written_out
-from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
 from headway.queueing.layers.playing import play_layers

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.queueing.layers.chain import by_chain
-from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.flow import replies
 from tests import campaigns
 from tests.support.layered_systems import random_system

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.flow import Choice, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.playing import play_layers

@@ -1,5 +1,7 @@
 """Means and variances of times: in series, by chance, repeated, and the k-th of several."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.special import gammaincc
 
@@ -36,6 +38,14 @@ def mixture(ways: "list[tuple[Amount, Moments]]") -> Moments:
     mean = sum(chance * one.mean for chance, one in ways)
     square = sum(chance * (one.variance + one.mean**2) for chance, one in ways)
     return Moments(np.asarray(mean), np.asarray(square - mean**2))
+
+
+def in_series(parts: Iterable[Moments], none: Moments) -> Moments:
+    """One time after the other; ``none`` where there are no times."""
+    total = none
+    for part in parts:
+        total = total.then(part)
+    return total
 
 
 def k_th(branches: list[Moments], needed: int) -> Moments:

@@ -19,6 +19,13 @@ Column = Callable[[Amount], FloatArray]
 """A number as a row of all operating points."""
 
 
+def stacked(numbers: Sequence[Amount], column: Column) -> FloatArray:
+    """Numbers as rows: of one column where they are the same at all operating points."""
+    if all(np.ndim(number) == 0 for number in numbers):
+        return np.array(numbers, float).reshape(-1, 1)
+    return np.stack(list(map(column, numbers)))
+
+
 class Sums:
     """Sums over rows, each with its weight.
 
@@ -31,7 +38,7 @@ class Sums:
 
     Attributes
     ----------
-    rows, sums
+    rows, sums, weights
         Of all weights: of which row each is, and in which sum.
 
     Examples
@@ -48,10 +55,7 @@ class Sums:
         sizes = [len(group) for group in full]
         self.sums = np.repeat(np.arange(len(full)), sizes)
         self._starts = np.cumsum([0, *sizes])[:-1]
-        same = all(np.ndim(weight) == 0 for weight in each)
-        self._weights = (
-            np.array(each, float).reshape(-1, 1) if same else np.stack(list(map(column, each)))
-        )
+        self.weights = stacked(each, column)
 
     def of(self, values: FloatArray) -> FloatArray:
         """Sums of values of the shape (..., rows, points)."""
@@ -59,7 +63,7 @@ class Sums:
 
     def over(self, values: FloatArray) -> FloatArray:
         """Sums of values that are given for each row of each sum."""
-        return np.asarray(np.add.reduceat(values * self._weights, self._starts, axis=-2))
+        return np.asarray(np.add.reduceat(values * self.weights, self._starts, axis=-2))
 
 
 @dataclass(frozen=True, eq=False)

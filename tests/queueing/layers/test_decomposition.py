@@ -9,7 +9,7 @@ import pytest
 from headway.errors import GraphError
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.chain import by_chain
-from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.numerics.finite import ROWS, finite_stations, waits_of_one
 from headway.queueing.layers.numerics.moments import Moments, k_th

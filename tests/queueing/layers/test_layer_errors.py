@@ -6,7 +6,7 @@ import pytest
 from headway.models import find_model
 from headway.queueing.layers import measured
 from headway.queueing.layers.chain import by_chain
-from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.decomposed.decomposition import by_layers
 from tests import campaigns
 from tests.campaigns import layer_errors
 from tests.support.places import ROOT

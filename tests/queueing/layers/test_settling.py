@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from headway.queueing.layers.chain import by_chain, fewest_states, states_of
-from headway.queueing.layers.decomposition import by_layers
+from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.flow import Step
 from headway.queueing.layers.numerics import settling
 from headway.queueing.layers.numerics.cuts import smallest_cut

@@ -171,14 +171,6 @@ class Sources:
         """Mean calls of a phase, by entry."""
         return self._calls[entry, second]
 
-    def onward(self, work: Work) -> dict[str, Amount]:
-        """Requests that work leads to while its source waits: calls, and what is forwarded."""
-        found = self.calls(work.entry, second=work.second)
-        if not work.second:
-            for name, chance in self.system.entries[work.entry].forwards.items():
-                found[name] = found.get(name, 0.0) + chance
-        return found
-
     def use(self, work: Work) -> tuple[Amount, Amount]:
         """Mean slices at the processor and their time in all [s], of work once done."""
         slices: Amount = 0.0

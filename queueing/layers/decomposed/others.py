@@ -10,7 +10,7 @@ the same layer, let two in; one below the other lets one in, as the same client 
 (interlock).
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import field
 from math import inf, isinf
 from typing import Any, TypeAlias
@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from headway.kinds import Amount
+from headway.queueing.layers.decomposed.sources import Source, Sources, Work
 from headway.queueing.layers.numerics.cuts import leading, smallest_cut
-from headway.queueing.layers.sources import Source, Sources, Work
 from headway.records import dataclass
 
 CROWD = 200
@@ -67,6 +67,14 @@ _Part: TypeAlias = tuple[_Label, Work, Amount, bool]
 """Work behind a part of a cut, how often it is done, and whether it can be."""
 
 
+@dataclass(frozen=True)
+class _Does:
+    """Entries that are called, and processors that are used."""
+
+    asks: dict[str, Amount]
+    at: set[str]
+
+
 class Others:
     """Classes of the others at every server, for each that comes.
 
@@ -82,7 +90,15 @@ class Others:
         clients = sum(task.threads for task in self.system.tasks.values() if task.clients)
         self.crowd = CROWD if endless else int(clients)
         self._known: dict[object, tuple[Class, ...]] = {}
+        self._served = {
+            work: sources.processor(work.entry)
+            for works in sources.works
+            for work in works
+            if np.any(sources.use(work)[0])
+        }
+        self._does = self._own()
         self._ways: dict[Server, tuple[tuple[Any, Any], ...]] = {}
+        self._cuts: dict[object, frozenset[_Label]] = {}
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
         """Classes of the others at a server, for one of a source that holds threads of tasks."""
@@ -135,47 +151,66 @@ class Others:
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
         """The populations and pools of a smallest cut before a server."""
         if server not in self._ways:
-            edges = (edge for k in range(len(members)) for edge in self._edges(k, server))
-            self._ways[server] = leading(edges, "to")
-        graph: dict[Hashable, dict[Hashable, float]] = {
-            "from": {("source", k): most for k, most in enumerate(members)}
-        }
-        for a, b in self._ways[server]:
-            graph.setdefault(a, {})[b] = left[b[1]] if b[0] == "out" and a[0] == "in" else inf
-        labels = [
-            self._label(b[1]) if a == "from" else ("pool", b[1])
-            for a, b in smallest_cut(graph, "from", "to")
+            self._ways[server] = leading(self._edges(server), "to")
+        edges = self._ways[server]
+        room = [
+            members[b[1]] if a == "from" else left[a[1]] if a[0] == "in" else inf for a, b in edges
         ]
-        return frozenset(labels)
+        key = server, tuple(room)
+        if key not in self._cuts:
+            graph: dict[Hashable, dict[Hashable, float]] = {}
+            for (a, b), most in zip(edges, room, strict=True):
+                graph.setdefault(a, {})[b] = most
+            self._cuts[key] = frozenset(
+                self._label(b[1]) if a == "from" else ("pool", b[1])
+                for a, b in smallest_cut(graph, "from", "to")
+            )
+        return self._cuts[key]
 
-    def _edges(self, k: int, server: Server) -> Iterator[tuple[Hashable, Hashable]]:
-        """Ways of a source: from requests (``ask``) through pools to work, and to the server."""
-        own = self.sources.all[k].own
-        if own is None:
-            yield ("source", k), ("ask", k, self.sources.all[k].entry)
-        for work in self.sources.works[k]:
-            at = ("source", k) if work == own else ("work", k, work.entry)
-            if self._is_at(work, server):
-                yield at, "to"
-            for called in self.sources.calls(work.entry, second=work.second):
-                yield at, ("ask", k, called)
-            if work == own:
-                continue
-            task = self.system.entries[work.entry].task
-            asked = ("ask", k, work.entry)
-            if server.is_task and task == server.name:
-                yield asked, "to"
-                continue
-            yield asked, ("in", task)
-            yield ("in", task), ("out", task)
-            yield ("out", task), at
-            for onward in self.system.entries[work.entry].forwards:
-                yield asked, ("ask", k, onward)
+    def _edges(self, server: Server) -> Iterator[tuple[Any, Any]]:
+        """Ways to a server: of sources, and through pools."""
+        for k in range(len(self.sources.all)):
+            yield "from", ("source", k)
+        for label, does in self._does.items():
+            start = label
+            if label[0] == "pool":
+                yield ("in", label[1]), ("out", label[1])
+                start = "out", label[1]
+            asked = self._asked(does.asks, server)
+            if server.name in (asked if server.is_task else does.at):
+                yield start, "to"
+            yield from ((start, ("in", task)) for task in asked if not self._is(task, server))
+
+    def _is(self, task: str, server: Server) -> bool:
+        return server.is_task and task == server.name
+
+    def _asked(self, entries: Iterable[str], server: Server) -> dict[str, None]:
+        """Tasks that are asked by requests for entries, or get them passed on before a server."""
+        found: dict[str, None] = {}
+        todo = list(entries)
+        while todo:
+            entry = self.system.entries[todo.pop()]
+            found[entry.task] = None
+            if entry.forwards and not self._is(entry.task, server):
+                todo += entry.forwards
+        return found
+
+    def _own(self) -> dict[_Label, "_Does"]:
+        """What a member of each source does itself, and a thread of each pool."""
+        found: dict[_Label, _Does] = {}
+        for k, source in enumerate(self.sources.all):
+            for work in self.sources.works[k]:
+                task = self.system.entries[work.entry].task
+                label: _Label = ("source", k) if work == source.own else ("pool", task)
+                does = found.setdefault(label, _Does({}, set()))
+                does.asks.update(self.sources.calls(work.entry, second=work.second))
+                does.at.update([self._served[work]] if work in self._served else [])
+            if source.own is None:
+                found["source", k] = _Does({source.entry: 1.0}, set())
+        return found
 
     def _is_at(self, work: Work, server: Server) -> bool:
-        if server.is_task or self.sources.processor(work.entry) != server.name:
-            return False
-        return bool(np.any(self.sources.use(work)[0]))
+        return not server.is_task and self._served.get(work) == server.name
 
     def _parted(
         self, k: int, server: Server, cut: frozenset[_Label], left: dict[str, int]

@@ -1,7 +1,7 @@
 """Delays at processors, and waits for threads: all servers of a system at once.
 
 Each processor and each pool of threads is a station of its own, to which a few classes come
-(`headway.queueing.layers.others`), away for as long as the rest of their cycle takes.
+(`headway.queueing.layers.decomposed.others`), away for as long as the rest of their cycle takes.
 docs/explanation/layers.md derives what is written here.
 """
 
@@ -14,11 +14,11 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.decomposed.others import Class, Others, Server
+from headway.queueing.layers.decomposed.sources import Sources, Stacks, Work
 from headway.queueing.layers.numerics.finite import left_over, outliving, waits_of_one
 from headway.queueing.layers.numerics.stations import NEVER, Column, Stations, Sums
-from headway.queueing.layers.others import Class, Others, Server
 from headway.queueing.layers.parts import Processor
-from headway.queueing.layers.sources import Sources, Stacks, Work
 from headway.records import dataclass
 
 _NARROW = 1e-2  # least time away, over that of service: what is nearly always there

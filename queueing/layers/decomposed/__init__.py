@@ -1,0 +1,1 @@
+"""Layers by decomposition: every server with those who can come to it, in turn."""

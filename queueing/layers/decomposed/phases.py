@@ -1,0 +1,275 @@
+"""How long phases take a thread, for all entries and sources at once.
+
+Of a step that makes Y calls and messages on average there are 1 + Y slices, of the mean w and the
+variance v. With E1 and E2, the sums of means and of mean squares of all called, geometric numbers
+give
+
+    E T = (1 + Y) w + E1,   Var T = (1 + Y) (v + w (2 E1 + Y w)) + E2 + E1^2,               (1)
+
+as Y times something of the mean m and the square s have the variance Y (s - m^2) + Y (1 + Y) m^2.
+Whole numbers add variances alone. What stands between steps is added by the flow
+(`headway.queueing.layers.numerics.moments`).
+
+Steps are rows of arrays, one for each source that asks for them. A phase that calls no other is of
+the lowest level, and each level takes the answers of those below it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.decomposed.sources import Sources, Work
+from headway.queueing.layers.decomposed.waits import Works
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, steps_of
+from headway.queueing.layers.numerics.moments import Moments, in_series, k_th, mixture
+from headway.queueing.layers.numerics.stations import Column, Sums, stacked
+from headway.queueing.playing.rows import IntArray
+from headway.records import dataclass
+
+
+@dataclass(frozen=True, eq=False)
+class _Phase:
+    """A phase of an entry.
+
+    Parameters
+    ----------
+    entry, second
+        Which.
+    flow
+        What is done.
+    level
+        Of the phase, above those of all that it calls or forwards to.
+    asking
+        Sources that ask for it.
+    """
+
+    entry: str
+    second: bool
+    flow: Flow
+    level: int
+    asking: tuple[int, ...]
+
+
+class Phases:
+    """All phases of a system.
+
+    Parameters
+    ----------
+    sources, works, column
+        Of a system, its work, and how a number becomes a row.
+    """
+
+    def __init__(self, sources: Sources, works: Works, column: Column) -> None:
+        self.sources, self.works = sources, works
+        found = sorted(self._found(), key=lambda one: one.level)
+        steps = [(one, step) for one in found for step, _ in steps_of(one.flow)]
+        self.steps = _Steps(sources, works, column, steps)
+        self.levels = []
+        done = 0
+        for _, each in groupby(found, key=lambda one: one.level):
+            level = _Level(self, list(each), done, column)
+            self.levels.append(level)
+            done = level.steps.stop
+
+    def _found(self) -> Iterator[_Phase]:
+        """Phases that anyone asks for, each behind those that it calls."""
+        levels: dict[str, int] = {}
+        for name in self.sources.system.callers_first[::-1]:
+            for second in (False, True):
+                passed = () if second else self.sources.system.entries[name].forwards
+                called = (*self.sources.calls(name, second=second), *passed)
+                level = max((1 + levels[of] for of in called), default=0)
+                asking = tuple(
+                    k
+                    for k in range(len(self.sources.all))
+                    if Work(k, name, second) in self.works.index
+                )
+                if not second:
+                    levels[name] = level
+                if asking:
+                    flow = self.sources.flows[name, second]
+                    yield _Phase(name, second, flow, level, asking)
+
+    def times(self, delays: FloatArray, waits: FloatArray) -> Moments:
+        """Mean and variance of all phases, by row.
+
+        Parameters
+        ----------
+        delays, waits
+            At processors and for threads, as `State` has them.
+        """
+        time = Moments(np.zeros_like(delays), np.zeros_like(delays))
+        answers = np.zeros((2, *delays.shape))  # from a request to its answer
+        alone = self.steps.alone(delays)
+        for level in self.levels:
+            level.add(time, answers, waits, alone)
+        return time
+
+
+@dataclass(frozen=True, eq=False)
+class _Alone:
+    """Steps without the times of their calls: mean and variance, and (1 + Y) w, by step."""
+
+    mean: FloatArray
+    variance: FloatArray
+    work: FloatArray
+
+
+class _Steps:
+    """All steps, each for all sources that ask for its phase."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        works: Works,
+        column: Column,
+        steps: Sequence[tuple[_Phase, Step]],
+    ) -> None:
+        self.works = works
+        self.rows = np.array([row for phase, _ in steps for row in rows_of(works, phase)], int)
+        if not steps:
+            return
+        sizes = [len(phase.asking) for phase, _ in steps]
+
+        def each(numbers: Iterable[Amount]) -> FloatArray:
+            """Numbers of steps, by row."""
+            return np.repeat(stacked(list(numbers), column), sizes, axis=0)
+
+        processors = sources.system.processors
+        speeds = each(processors[sources.processor(one.entry)].speed for one, _ in steps)
+        self.slices = each(step.slices for _, step in steps)
+        self.slice = each(step.demand for _, step in steps) / speeds / self.slices
+        self.scv = each(step.scv for _, step in steps)
+        self.think = each(step.think_time for _, step in steps)
+        self.served = np.not_equal(self.slice, 0)
+        self.vary = each(0.0 if step.fixed else 1.0 for _, step in steps)
+        self.shared = works.shared[self.rows]
+
+    def alone(self, delays: FloatArray) -> _Alone:
+        """Of (1) what does not depend on calls."""
+        if not self.rows.size:
+            return _Alone(*3 * [np.zeros((0, delays.shape[1]))])
+        delay = delays[self.rows]
+        waits = delay * self.served
+        slice_ = np.where(self.shared, self.slice * delay, self.slice + waits)
+        spread = np.where(self.shared, self.scv * slice_**2, self.scv * self.slice**2 + waits**2)
+        work = self.slices * slice_
+        again = self.vary * work * (self.slices - 1) * slice_
+        return _Alone(self.think + work, self.think**2 + self.slices * spread + again, work)
+
+
+class _Level:
+    """Phases that call none but those of lower levels."""
+
+    def __init__(self, all_: Phases, phases: list[_Phase], done: int, column: Column) -> None:
+        works = all_.works
+        self.rows = np.array([row for one in phases for row in rows_of(works, one)], int)
+        steps = [(one, step) for one in phases for step, _ in steps_of(one.flow)]
+        self.steps = slice(done, done + sum(len(one.asking) for one, _ in steps))
+        self.flows = None if all(map(_is_step, phases)) else phases
+        calls = [
+            {works.index[Work(k, of)]: mean for of, mean in step.calls.items()}
+            for one, step in steps
+            for k in one.asking
+        ]
+        self.calls = Sums(calls, column) if any(calls) else None
+        self.vary = all_.steps.vary[self.steps] if steps else None
+        entries = all_.sources.system.entries
+        passed = [
+            {} if one.second else {works.index[Work(k, of)]: p for of, p in on.items()}
+            for one in phases
+            for on in (entries[one.entry].forwards,)
+            for k in one.asking
+        ]
+        self.passed = Sums(passed, column) if any(passed) else None
+
+    def add(self, time: Moments, answers: FloatArray, waits: FloatArray, alone: _Alone) -> None:
+        """Enter times of these phases, and what is between a request for them and its answer."""
+        found = self._steps(answers, waits, alone)
+        if self.flows is not None:
+            found = self._by_flows(self.flows, found)
+        time.mean[self.rows], time.variance[self.rows] = found.mean, found.variance
+        if self.passed:
+            mean, variance = _requested(self.passed.rows, answers, waits)
+            chance = self.passed.weights
+            found = Moments(
+                found.mean + self.passed.over(mean),
+                found.variance + self.passed.over(variance + mean**2 - chance * mean**2),
+            )
+        answers[:, self.rows] = found.mean, found.variance
+
+    def _steps(self, answers: FloatArray, waits: FloatArray, alone: _Alone) -> Moments:
+        """Of (1) all."""
+        mean, variance = alone.mean[self.steps], alone.variance[self.steps]
+        if not self.calls:
+            return Moments(mean, variance)
+        once, spread = _requested(self.calls.rows, answers, waits)
+        first, squares, spreads = self.calls.over(np.stack([once, once**2, spread]))
+        work = alone.work[self.steps]
+        between = self.vary * (2 * work * first + squares + first**2)
+        return Moments(mean + first, variance + spreads + between)
+
+    def _by_flows(self, phases: list[_Phase], steps: Moments) -> Moments:
+        """Times of phases of those of their steps."""
+        done, found = 0, []
+        for phase in phases:
+            parts = []
+            for _ in steps_of(phase.flow):
+                at = slice(done, done + len(phase.asking))
+                parts.append(Moments(steps.mean[at], steps.variance[at]))
+                done = at.stop
+            none = np.zeros((len(phase.asking), steps.mean.shape[1]))
+            found.append(time_of(phase.flow, parts, Moments(none, none)))
+        mean, variance = ([getattr(one, of) for one in found] for of in ("mean", "variance"))
+        return Moments(np.concatenate(mean), np.concatenate(variance))
+
+
+def _is_step(phase: _Phase) -> bool:
+    return isinstance(phase.flow, Step)
+
+
+def rows_of(works: Works, phase: _Phase) -> list[int]:
+    """The work of a phase, of each source that asks for it."""
+    return [works.index[Work(k, phase.entry, phase.second)] for k in phase.asking]
+
+
+def _requested(
+    rows: IntArray, answers: FloatArray, waits: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance from a request to its answer, with an exponential wait before it."""
+    wait = waits[rows]
+    return wait + answers[0][rows], wait**2 + answers[1][rows]
+
+
+def time_of(flow: Flow, steps: Iterable[Moments], none: Moments) -> Moments:
+    """How long a flow takes a thread.
+
+    Parameters
+    ----------
+    flow
+        What is done.
+    steps
+        Times of its steps, in the order of `headway.queueing.layers.flow.steps_of`.
+    none
+        No time, of their shape.
+    """
+    each = iter(steps)
+
+    def of(part: Flow) -> Moments:
+        match part:
+            case Step():
+                return next(each)
+            case Series(parts):
+                return in_series(map(of, parts), none)
+            case Choice(ways):
+                return mixture([(chance, of(way)) for chance, way in ways])
+            case Loop(body, mean):
+                return of(body).times(mean)
+            case Together(branches, needed):
+                return k_th([of(one) for one in branches], needed)
+            case Reply():
+                return none
+
+    return of(flow)
