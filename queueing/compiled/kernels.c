@@ -83,7 +83,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(complex_geometric, "rw") \
     ROW(real_geometric, "rw") \
     ROW(absorbing_steps, "iirrwwwdnj") \
-    ROW(pade_step, "rrdrnrrnnwwww") \
+    ROW(careful_step, "jwrrrdrnnnndwww") \
     ROW(finite_stations, "iiirwwwww") \
     ROW(waits_of_one, "iirrrrw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \

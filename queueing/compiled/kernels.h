@@ -29,7 +29,7 @@ Kernel balancing_sweeps;
 Kernel complex_geometric;
 Kernel real_geometric;
 Kernel absorbing_steps;
-Kernel pade_step;
+Kernel careful_step;
 Kernel finite_stations;
 Kernel waits_of_one;
 Kernel unanswered_steps;

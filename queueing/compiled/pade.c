@@ -1,15 +1,22 @@
-/* A step of the forward equations of a queue: headway.queueing.transient.systems. */
+/* A careful step of the forward equations of a queue: headway.queueing.transient.careful. */
+#include <math.h>
+#include <string.h>
+
 #include "kernels.h"
 
-#define ORDERS 2
 #define POLES 64 /* at most */
 #define MOMENTS 5
+#define USUAL 5 /* poles of both orders: their number is known to the compiler */
 
-/* Solve the systems of all poles side by side; numbers of a state stand together. */
+static const double NEVER = 1e-300; /* an error that is none */
+
+/* The systems of all poles side by side; numbers of a state stand together, by column. */
 typedef struct {
-    ptrdiff_t states, poles, moments, columns;
+    ptrdiff_t states, poles, first, moments, columns; /* first: poles of the order that counts */
     double length;
-    const double *came, *served, *pole, *seen;
+    double *came, *served;
+    const double *pole, *seen;  /* of each sum: gains a second, by jumps, and by their squares */
+    ptrdiff_t numbers;          /* from one row of gains to the next */
     double *inverse[2], *factor[2], *found[MOMENTS][2]; /* real and imaginary parts */
 } Systems;
 
@@ -41,146 +48,288 @@ static void eliminate(const Systems *s)
     }
 }
 
-/* A row's right sides less the factors times the row before; each: a factor for each number. */
-static inline void lowered(double *restrict real, double *restrict turned, ptrdiff_t row,
-                           const double *by, const double *across, ptrdiff_t count, int each)
+/* What a mean or a mean square gains while a state is held, and by jumps into it, at each pole;
+   before: from a row to the one before it, 0 at the first. */
+static inline void gain(const Systems *s, int moment, ptrdiff_t n, ptrdiff_t at, ptrdiff_t before,
+                        double *const side[2], ptrdiff_t poles)
 {
-    const double *before = real - row, *other = turned - row;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        ptrdiff_t f = each ? i : 0;
-        real[i] -= by[f] * before[i] - across[f] * other[i];
-        turned[i] -= by[f] * other[i] + across[f] * before[i];
-    }
-}
-
-/* A row of the solution, from the row after it. */
-static inline void raised(double *restrict real, double *restrict turned, ptrdiff_t row,
-                          double back, const double *by, const double *across, ptrdiff_t count,
-                          int each)
-{
-    const double *after = real + row, *other = turned + row;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        ptrdiff_t f = each ? i : 0;
-        double one = row ? real[i] - back * after[i] : real[i];
-        double two = row ? turned[i] - back * other[i] : turned[i];
-        real[i] = by[f] * one - across[f] * two;
-        turned[i] = by[f] * two + across[f] * one;
-    }
-}
-
-/* What a mean or a mean square gains while a state is held, and by jumps into it: of each average
-   there are three rows, what is gained a second, by jumps, and by their squares. */
-static double gained(const Systems *s, int moment, int part, ptrdiff_t n, ptrdiff_t at)
-{
-    ptrdiff_t before = at - s->poles * s->columns;
     int square = (moment - 1) % 2;
-    const double *seen = s->seen + 3 * ((moment - 1) / 2) * s->states, *jumps = seen + s->states;
-    const double *first = s->found[0][part], *below = square ? s->found[moment - 1][part] : first;
-    double gain = seen[n] * below[at] + (n ? jumps[n - 1] * below[before] : 0);
-    if (!square)
-        return gain;
-    return 2 * gain + (n ? jumps[s->states + n - 1] * first[before] : 0);
-}
-
-static void sides(const Systems *s, int moment, const double *state)
-{
-    ptrdiff_t columns = s->columns, row = s->poles * columns;
-    double *real = s->found[moment][0], *turned = s->found[moment][1];
-    for (ptrdiff_t n = 0; n < s->states; n++) {
-        const double *now = state + (n * s->moments + moment) * columns;
-        for (ptrdiff_t p = 0; p < s->poles; p++)
-            for (ptrdiff_t b = 0; b < columns; b++) {
-                ptrdiff_t at = n * row + p * columns + b;
-                real[at] = now[b] - (moment ? s->length * gained(s, moment, 0, n, at) : 0);
-                turned[at] = 0 - (moment ? s->length * gained(s, moment, 1, n, at) : 0);
+    const double *seen = s->seen + 3 * ((moment - 1) / 2) * s->numbers, *jumps = seen + s->numbers;
+    double held = seen[n], in = before ? jumps[n - 1] : 0;
+    double by = before ? jumps[s->numbers + n - 1] : 0;
+    for (int part = 0; part < 2; part++) {
+        const double *restrict first = s->found[0][part] + at;
+        const double *restrict below = square ? s->found[moment - 1][part] + at : first;
+        double *restrict to = side[part];
+        if (in == 0 && by == 0)
+            for (ptrdiff_t p = 0; p < poles; p++)
+                to[p] -= s->length * (square ? 2 * (held * below[p]) : held * below[p]);
+        else
+            for (ptrdiff_t p = 0; p < poles; p++) {
+                double sum = held * below[p] + in * below[p - before];
+                to[p] -= s->length * (square ? 2 * sum + by * first[p - before] : sum);
             }
     }
 }
 
-static void solve(const Systems *s, int moment)
+/* The right sides of a moment's systems, each less the factors times the row before. */
+static inline void lower(const Systems *s, int moment, const double *state, ptrdiff_t poles)
 {
-    ptrdiff_t poles = s->poles, columns = s->columns, row = poles * columns;
-    for (ptrdiff_t n = 1; n < s->states; n++) {
-        double *real = s->found[moment][0] + n * row, *turned = s->found[moment][1] + n * row;
-        const double *by = s->factor[0] + n * poles, *across = s->factor[1] + n * poles;
-        if (columns == 1)
-            lowered(real, turned, row, by, across, poles, 1);
-        else
-            for (ptrdiff_t p = 0; p < poles; p++)
-                lowered(real + p * columns, turned + p * columns, row, by + p, across + p, columns,
-                        0);
-    }
-    for (ptrdiff_t n = s->states - 1; n >= 0; n--) {
-        ptrdiff_t next = n + 1 < s->states ? row : 0;
-        double back = next ? s->length * s->served[n + 1] : 0;
-        double *real = s->found[moment][0] + n * row, *turned = s->found[moment][1] + n * row;
-        const double *by = s->inverse[0] + n * poles, *across = s->inverse[1] + n * poles;
-        if (columns == 1)
-            raised(real, turned, next, back, by, across, poles, 1);
-        else
-            for (ptrdiff_t p = 0; p < poles; p++)
-                raised(real + p * columns, turned + p * columns, next, back, by + p, across + p,
-                       columns, 0);
+    ptrdiff_t columns = s->columns, row = poles * columns;
+    for (ptrdiff_t n = 0; n < s->states; n++) {
+        const double *now = state + (n * s->moments + moment) * columns;
+        const double *restrict by = s->factor[0] + n * poles;
+        const double *restrict across = s->factor[1] + n * poles;
+        for (ptrdiff_t b = 0; b < columns; b++) {
+            ptrdiff_t at = n * row + b * poles;
+            double *restrict real = s->found[moment][0] + at;
+            double *restrict turned = s->found[moment][1] + at;
+            for (ptrdiff_t p = 0; p < poles; p++) {
+                real[p] = now[b];
+                turned[p] = 0;
+            }
+            if (moment) {
+                double *const side[2] = {real, turned};
+                gain(s, moment, n, at, n ? row : 0, side, poles);
+            }
+            if (!n)
+                continue;
+            const double *restrict one = s->found[moment][0] + at - row;
+            const double *restrict two = s->found[moment][1] + at - row;
+            for (ptrdiff_t p = 0; p < poles; p++) {
+                real[p] -= by[p] * one[p] - across[p] * two[p];
+                turned[p] -= by[p] * two[p] + across[p] * one[p];
+            }
+        }
     }
 }
 
-/* The real part of the weighted sum over some poles. */
-static double summed(const Systems *s, int moment, ptrdiff_t at, ptrdiff_t from, ptrdiff_t to,
-                     int weight)
+/* The solution, from the last row up. */
+static inline void lift(const Systems *s, int moment, ptrdiff_t poles)
 {
+    ptrdiff_t columns = s->columns, row = poles * columns;
+    for (ptrdiff_t n = s->states - 1; n >= 0; n--) {
+        ptrdiff_t next = n + 1 < s->states ? row : 0;
+        double back = next ? s->length * s->served[n + 1] : 0;
+        const double *restrict by = s->inverse[0] + n * poles;
+        const double *restrict across = s->inverse[1] + n * poles;
+        for (ptrdiff_t b = 0; b < columns; b++) {
+            ptrdiff_t at = n * row + b * poles;
+            double *restrict real = s->found[moment][0] + at;
+            double *restrict turned = s->found[moment][1] + at;
+            const double *after = s->found[moment][0] + at + next;
+            const double *other = s->found[moment][1] + at + next;
+            for (ptrdiff_t p = 0; p < poles; p++) {
+                double one = next ? real[p] - back * after[p] : real[p];
+                double two = next ? turned[p] - back * other[p] : turned[p];
+                real[p] = by[p] * one - across[p] * two;
+                turned[p] = by[p] * two + across[p] * one;
+            }
+        }
+    }
+}
+
+static void solve(const Systems *s, const double *state)
+{
+    eliminate(s);
+    for (int m = 0; m < s->moments; m++)
+        if (s->poles == USUAL) {
+            lower(s, m, state, USUAL);
+            lift(s, m, USUAL);
+        } else {
+            lower(s, m, state, s->poles);
+            lift(s, m, s->poles);
+        }
+}
+
+/* The real part of the weighted sum over some poles. */
+static inline double summed(const Systems *s, int moment, ptrdiff_t at, ptrdiff_t from,
+                            ptrdiff_t to, int weight)
+{
+    const double *restrict real = s->found[moment][0] + at;
+    const double *restrict turned = s->found[moment][1] + at;
     double sum = 0;
     for (ptrdiff_t p = from; p < to; p++) {
         const double *by = s->pole + 6 * p + weight;
-        ptrdiff_t here = at + p * s->columns;
-        sum += by[0] * s->found[moment][0][here] - by[1] * s->found[moment][1][here];
+        sum += by[0] * real[p] - by[1] * turned[p];
     }
     return sum;
 }
 
-/* The end of a step by the poles of either order, and the integral of the first moment over it. */
-const char *pade_step(const Argument *given)
+/* A window of numbers of jobs, and what it must not leave. */
+typedef struct {
+    ptrdiff_t first, states, floor, places; /* places: below 0 without limit */
+    double outside;
+    ptrdiff_t margin;
+} Window;
+
+/* Cut what has no probability, and leave room for more at both ends. */
+static void fit(Window *w, const double *chances, ptrdiff_t wider)
 {
-    Systems s = {.states = given[0].numbers.size, .poles = given[3].numbers.size / 6,
-                 .moments = given[7].count, .columns = given[8].count,
-                 .length = given[2].number, .came = given[0].numbers.at,
-                 .served = given[1].numbers.at, .pole = given[3].numbers.at,
-                 .seen = given[5].numbers.at};
-    ptrdiff_t first = given[4].count, cells = given[6].numbers.size;
-    const double *state = given[6].numbers.at;
-    double *ends[ORDERS] = {given[9].numbers.at, given[10].numbers.at};
-    double *spent = given[11].numbers.at, *work = given[12].numbers.at;
-    if (s.states < 1 || s.poles < 1 || s.poles > POLES || s.moments < 1 ||
-        s.moments > MOMENTS || s.moments % 2 == 0 ||
-        s.columns < 1 || s.columns > cells || given[1].numbers.size != s.states ||
-        given[3].numbers.size != 6 * s.poles || first < 0 || first > s.poles)
-        return "pade_step: states, poles, moments, columns";
-    if (cells % (s.moments * s.columns) || cells / (s.moments * s.columns) != s.states ||
-        given[9].numbers.size != cells || given[10].numbers.size != cells ||
-        given[11].numbers.size != cells / s.moments ||
-        given[5].numbers.size != 3 * (s.moments / 2) * s.states ||
-        given[12].numbers.size != s.poles * (4 * s.states + 2 * cells))
-        return "pade_step: sizes of the arrays";
-    for (int part = 0; part < 2; part++) {
-        s.inverse[part] = work + part * s.states * s.poles;
-        s.factor[part] = work + (2 + part) * s.states * s.poles;
-        for (int m = 0; m < s.moments; m++)
-            s.found[m][part] = work + s.poles * (4 * s.states +
-                                                 (2 * m + part) * s.states * s.columns);
+    double least = 0, below = 0, above = 0;
+    ptrdiff_t low = 0, high = w->states - 1, room = 2 * w->margin, before = w->floor;
+    for (ptrdiff_t n = 0; n < w->states; n++)
+        least += chances[n];
+    least *= w->outside;
+    while (low < w->states && (below += chances[low]) <= least)
+        low++;
+    while (high >= 0 && (above += chances[high]) <= least)
+        high--;
+    if (low > high)
+        low = high = 0;
+    low += w->first;
+    high += w->first + 1;
+    if ((high - low) / 10 > room)
+        room = (high - low) / 10;
+    if ((ptrdiff_t)sqrt((double)high) > room)
+        room = (ptrdiff_t)sqrt((double)high);
+    room *= wider + 1;
+    if (low - room > before)
+        before = low - room;
+    high += room;
+    if (w->places >= 0 && high > w->places + 1)
+        high = w->places + 1;
+    if (high < w->floor + 1)
+        high = w->floor + 1;
+    w->first = before;
+    w->states = high - before;
+}
+
+/* Whether there is probability at an end beyond which there are states. */
+static int is_narrow(const Window *w, const Systems *s, const double *end)
+{
+    double most = w->outside * (w->states > 100 ? w->states : 100), sums[2] = {0, 0};
+    ptrdiff_t margin = w->margin < w->states ? w->margin : w->states;
+    for (ptrdiff_t n = 0; n < margin; n++)
+        for (ptrdiff_t b = 0; b < s->columns; b++) {
+            ptrdiff_t last = w->states - margin + n;
+            sums[0] += fabs(end[n * s->moments * s->columns + b]);
+            sums[1] += fabs(end[last * s->moments * s->columns + b]);
+        }
+    int has_more = w->places < 0 || w->first + w->states <= w->places;
+    return (w->first > w->floor && sums[0] > most) || (has_more && sums[1] > most);
+}
+
+/* Write the end and the integral, and give back by how much the other order differs. */
+static double ended(const Systems *s, const Window *w, double mean, double *end, double *spent)
+{
+    double error = 0, wrong[MOMENTS] = {0}, squares[MOMENTS] = {0};
+    for (ptrdiff_t n = 0; n < s->states; n++) {
+        double off = 0;
+        for (int m = 0; m < s->moments; m++)
+            for (ptrdiff_t b = 0; b < s->columns; b++) {
+                ptrdiff_t at = (n * s->columns + b) * s->poles;
+                ptrdiff_t cell = (n * s->moments + m) * s->columns + b;
+                double one = summed(s, m, at, 0, s->first, 2);
+                double apart = fabs(one - summed(s, m, at, s->first, s->poles, 2));
+                end[cell] = one;
+                if (m == 0) {
+                    off += apart;
+                    spent[n * s->columns + b] = s->length * summed(s, 0, at, 0, s->first, 4);
+                } else if (m % 2 == 0) {
+                    wrong[m] += apart;
+                    squares[m] += one;
+                }
+            }
+        error += off * ((double)(w->first + n + 1) / (mean + 1));
     }
-    eliminate(&s);
-    for (int m = 0; m < s.moments; m++) {
-        sides(&s, m, state);
-        solve(&s, m);
+    for (int m = 2; m < s->moments; m += 2)
+        if (wrong[m] / (1 + squares[m]) > error)
+            error = wrong[m] / (1 + squares[m]);
+    return error;
+}
+
+/* Lay out the window's own numbers in the room for work; gives back what is left of it. */
+static const double *laid(Systems *s, const Window *w, const Window *old, const double *state,
+                          const double *rates, double rate, double *work)
+{
+    ptrdiff_t row = s->moments * s->columns, before = old->first - w->first;
+    ptrdiff_t from = before > 0 ? before : 0, to = before + old->states;
+    if (to > s->states)
+        to = s->states;
+    double *cells = work;
+    memset(cells, 0, sizeof(double) * (size_t)(s->states * row));
+    if (to > from)
+        memcpy(cells + from * row, state + (from - before) * row,
+               sizeof(double) * (size_t)((to - from) * row));
+    work += s->states * row;
+    s->came = work, s->served = work + s->states;
+    work += 2 * s->states;
+    for (ptrdiff_t n = 0; n < s->states; n++) {
+        s->came[n] = n + 1 < s->states ? rate : 0;
+        s->served[n] = rates[w->first + n];
+    }
+    if (w->first > w->floor)
+        s->served[0] = 0; /* nothing leaves the window */
+    for (int part = 0; part < 2; part++) {
+        s->inverse[part] = work + part * s->states * s->poles;
+        s->factor[part] = work + (2 + part) * s->states * s->poles;
+        for (int m = 0; m < s->moments; m++)
+            s->found[m][part] = work + s->poles * (4 * s->states +
+                                                   (2 * m + part) * s->states * s->columns);
+    }
+    return cells;
+}
+
+/* As long a step as the error allows: its end, and the integral of the first moment over it. */
+const char *careful_step(const Argument *given)
+{
+    int64_t *window = given[0].counts.at;
+    double *times = given[1].numbers.at, *end = given[12].numbers.at, *spent = given[13].numbers.at;
+    const double *state = given[2].numbers.at, *rates = given[3].numbers.at;
+    if (given[0].counts.size != 6 || given[1].numbers.size != 5)
+        return "careful_step: the window, and its times";
+    Window old = {.first = window[0], .states = window[1], .floor = window[2],
+                  .places = window[3], .outside = times[4], .margin = given[8].count}, w = old;
+    Systems s = {.poles = given[6].numbers.size / 6, .first = given[7].count,
+                 .moments = given[9].count, .columns = given[10].count,
+                 .pole = given[6].numbers.at, .numbers = given[3].numbers.size};
+    double rate = given[5].number, left = times[1], mean = 0;
+    ptrdiff_t row = s.moments * s.columns, sums = s.moments / 2;
+    if (old.states < 1 || old.first < 0 || s.poles < 1 || s.poles > POLES || s.moments < 1 ||
+        s.moments > MOMENTS || s.moments % 2 == 0 || s.columns < 1 ||
+        given[6].numbers.size != 6 * s.poles || s.first < 0 || s.first > s.poles ||
+        w.margin < 1 || old.floor < 0)
+        return "careful_step: states, poles, moments, columns";
+    if (given[2].numbers.size != old.states * row ||
+        given[4].numbers.size != 3 * sums * s.numbers || given[14].numbers.size < old.states)
+        return "careful_step: sizes of the arrays";
+    double *chances = given[14].numbers.at; /* the rest of the work begins anew */
+    for (ptrdiff_t n = 0; n < old.states; n++) {
+        chances[n] = 0;
+        for (ptrdiff_t b = 0; b < s.columns; b++)
+            chances[n] += state[n * row + b];
+    }
+    fit(&w, chances, window[4]);
+    s.states = w.states;
+    if (w.first + w.states > s.numbers || w.states * row > given[12].numbers.size ||
+        w.states * s.columns > given[13].numbers.size ||
+        given[14].numbers.size < w.states * (row + 2 + s.poles * (4 + 2 * row)))
+        return "careful_step: sizes of the arrays";
+    for (ptrdiff_t n = 0; n < old.states; n++)
+        if (old.first + n >= w.first && old.first + n < w.first + w.states)
+            mean += (double)(old.first + n) * chances[n];
+    const double *cells = laid(&s, &w, &old, state, rates, rate, given[14].numbers.at);
+    s.seen = sums ? given[4].numbers.at + w.first : given[4].numbers.at;
+    window[0] = w.first, window[1] = w.states, window[5] = 0;
+    for (;;) {
+        double step = times[0], most = step < left / 2 ? step : left / 2;
+        s.length = step >= left ? left : most;
+        solve(&s, cells);
+        double error = ended(&s, &w, mean, end, spent);
+        times[3] = s.length;
+        if (is_narrow(&w, &s, end)) {
+            window[5] = 1;
+            return NULL;
+        }
+        double ratio = 0.9 * pow(given[11].number / (error > NEVER ? error : NEVER), 1.0 / 8);
+        times[0] = s.length * (ratio < 0.2 ? 0.2 : ratio > 5 ? 5 : ratio);
+        if (!(error > given[11].number && s.length > times[2]))
+            break;
     }
     for (ptrdiff_t n = 0; n < s.states; n++)
-        for (ptrdiff_t b = 0; b < s.columns; b++) {
-            ptrdiff_t at = n * s.poles * s.columns + b;
-            for (int m = 0; m < s.moments; m++) {
-                ptrdiff_t cell = (n * s.moments + m) * s.columns + b;
-                ends[0][cell] = summed(&s, m, at, 0, first, 2);
-                ends[1][cell] = summed(&s, m, at, first, s.poles, 2);
-            }
-            spent[n * s.columns + b] = s.length * summed(&s, 0, at, 0, first, 4);
-        }
+        for (ptrdiff_t b = 0; b < s.columns; b++)
+            if (end[n * row + b] < 0)
+                end[n * row + b] = 0;
     return NULL;
 }

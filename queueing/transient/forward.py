@@ -6,36 +6,34 @@ of 0, 1... jobs follow
     d p_n / dt = lambda p_(n-1) - (lambda + mu_n) p_n + mu_(n+1) p_(n+1).
 
 Rates are constant over pieces of time. Within a piece steps of an L-stable approximant of
-order 9 (`headway.queueing.transient.systems`) are as long as one of order 7 differs by no more than
-`ERROR` in the probabilities, weighted by the number there. Each needs five systems with three
+order 9 are as long as one of order 7 differs by no more than `ERROR` in the probabilities, weighted
+by the number there (`headway.queueing.transient.careful`). Each needs five systems with three
 diagonals, over the states in which there is any probability. So a slow day takes few steps, however
 fast the servers. Several starts are followed side by side, in columns, and with each the moments of
 a time average.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
-from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.queueing.erlang.birth_death import weights
+from headway.queueing.transient.careful import (
+    MOST_STATES,
+    OUTSIDE,
+    Columns,
+    Known,
+    Limits,
+    Seen,
+    careful,
+)
 from headway.queueing.transient.service import Service
-from headway.queueing.transient.systems import step as step_of
 
 ERROR = 1e-8
 """Largest difference of a step by two orders; chosen so that means are within 1e-6."""
-
-OUTSIDE = 1e-11
-"""Probability that a window of states leaves out at either end; chosen like `ERROR`."""
-
-MOST_STATES = 1_000_000
-"""States beyond which a queue grows too long to follow; a limit of memory and patience."""
-
-_MARGIN = 8
-"""States at the end of a window that are to have almost no probability."""
 
 
 @dataclass(frozen=True)
@@ -164,72 +162,6 @@ def steady(rate: float, service: Service) -> Numbers | None:
     return Numbers(0, chances[: kept[-1] + 1]) if len(kept) else exactly(0)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Probabilities of several starts side by side, each with moments of a time average or without.
-
-    Parameters
-    ----------
-    first
-        Fewest jobs.
-    cells
-        By number of jobs, moment (the probability, and mean and mean square of each sum over the
-        time where the number is so), and start.
-    """
-
-    first: int
-    cells: FloatArray
-
-    @property
-    def chances(self) -> FloatArray:
-        """Probabilities of the numbers of jobs, of all starts."""
-        return _together(self.cells[:, 0])
-
-    @property
-    def last(self) -> int:
-        """The number of jobs after the most."""
-        return self.first + len(self.cells)
-
-    def within(self, first: int, last: int) -> "Columns":
-        """The same from one number up to another, without it; 0 where nothing is known."""
-        if (first, last) == (self.first, self.last):
-            return self
-        wide = np.zeros((last - first, *self.cells.shape[1:]))
-        low, high = max(first, self.first), min(last, self.last)
-        if low < high:
-            wide[low - first : high - first] = self.cells[low - self.first : high - self.first]
-        return Columns(first, wide)
-
-    def fit(self, floor: int, places: float, wider: int = 0) -> "Columns":
-        """Cut what has no probability, and leave room for more at both ends."""
-        chances, first = self.chances, self.first
-        least = OUTSIDE * chances.sum()
-        kept = np.flatnonzero(
-            (np.cumsum(chances) > least) & (np.cumsum(chances[::-1])[::-1] > least)
-        )
-        low, high = (first + kept[0], first + kept[-1] + 1) if len(kept) else (first, first + 1)
-        room = max(2 * _MARGIN, (high - low) // 10, int(np.sqrt(high))) * (wider + 1)
-        last = int(max(min(high + room, places + 1), floor + 1))
-        if last > MOST_STATES:
-            msg = (
-                f"the queue grows beyond {MOST_STATES:,} jobs; use --method simulation, or less "
-                "load"
-            )
-            raise InvalidParameter(msg)
-        return self.within(max(floor, low - room), last)
-
-    def is_narrow(self, floor: int, places: float) -> bool:
-        """Whether there is probability at an end beyond which there are states."""
-        most = OUTSIDE * max(len(self.cells), 100)
-        ends = (self.cells[:_MARGIN, 0], self.cells[-_MARGIN:, 0])
-        below, above = (np.abs(end).sum() > most for end in ends)
-        return bool((self.first > floor and below) or (self.last <= places and above))
-
-
-Seen = Callable[[FloatArray], FloatArray]
-"""Of numbers of jobs: what sums over the time gain then (`headway.queueing.transient.systems`)."""
-
-
 class Follower:
     """Follows columns from piece to piece, with steps as long as the last ones allow.
 
@@ -244,62 +176,30 @@ class Follower:
     def __init__(self, floor: int = 0, error: float = ERROR) -> None:
         self.floor, self.error, self.step = floor, error, inf
         self.before: tuple[float, Service] | None = None
+        self.known: Known | None = None
 
     def through(
         self, piece: Piece, state: Columns, seen: Seen | None = None
     ) -> Iterator[tuple[float, Columns, Columns]]:
         """Follow a piece: length of each step, integral of the probabilities [s], and its end."""
-        places, left, wider = piece.service.places, piece.length, 0
-        now = state.fit(self.floor, places)
+        left, wider = piece.length, 0
         if self.before != (piece.rate, piece.service):
-            self.step = min(self.step, _first_step(piece, now))
+            self.step = min(self.step, _first_step(piece, state))
         self.before = piece.rate, piece.service
+        if self.known is None or not self.known.serves(piece.service, seen):
+            self.known = Known(piece.service, seen)
+        limits = Limits(self.floor, piece.service.places, self.error, 1e-9 * piece.length)
         while left > 0:
-            length = left if self.step >= left else min(self.step, left / 2)
-            end, spent, error = self._tried(now, piece, length, seen)
-            if end.is_narrow(self.floor, places):
+            found = careful(state, self.known, piece.rate, self.step, left, limits, wider)
+            self.step = found.step
+            if found.is_narrow:
                 wider += 1
-                now = now.fit(self.floor, places, wider)
-                self.step = length / 2 if wider > 3 else self.step
-                continue
-            ratio = 0.9 * (self.error / max(error, 1e-300)) ** (1 / 8)
-            self.step = length * min(5.0, max(0.2, ratio))
-            if error > self.error and length > 1e-9 * piece.length:
+                self.step = found.length / 2 if wider > 3 else self.step
                 continue
             wider = 0
-            left = 0.0 if length == left else left - length
-            now = end
-            np.maximum(end.cells[:, 0], 0.0, out=end.cells[:, 0])
-            yield length, spent, now
-            now = now.fit(self.floor, places)
-
-    def _tried(
-        self, now: Columns, piece: Piece, length: float, seen: Seen | None
-    ) -> tuple[Columns, Columns, float]:
-        """The end of a step, the integral over it, and by how much another order differs."""
-        number = np.arange(now.first, now.last, dtype=float)
-        served = piece.service.rates(number)
-        if now.first > self.floor:
-            served[0] = 0.0  # nothing leaves the window
-        came = np.full(len(number), piece.rate)
-        came[-1] = 0.0
-        by = None if seen is None else seen(number)
-        end, other, spent = step_of(came, served, length, now.cells, by)
-        chances, off = now.chances, end - other
-        weight = (number + 1) / (dot(number, chances) + 1)
-        error = dot(_together(np.abs(off[:, 0])), weight)
-        if seen is not None:
-            squares, wrong = (
-                cells[:, 2::2].sum(axis=0).sum(axis=1) for cells in (end, np.abs(off))
-            )
-            error = max(error, float((wrong / (1 + squares)).max()))
-        first = now.first
-        return Columns(first, end), Columns(first, spent[:, None]), error
-
-
-def _together(columns: FloatArray) -> FloatArray:
-    """The sum of columns; of one itself, as sums of single numbers take NumPy long."""
-    return np.asarray(columns[:, 0] if columns.shape[1] == 1 else columns.sum(axis=1))
+            left = 0.0 if found.length == left else left - found.length
+            state = found.end
+            yield found.length, found.spent, state
 
 
 def dot(one: FloatArray, other: FloatArray) -> float:

@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.queueing.transient.autoscaler import Autoscaler, Replicas, Rule
-from headway.queueing.transient.forward import Columns, Follower, Numbers, Piece, Seen, total
+from headway.queueing.transient.careful import Columns, Seen
+from headway.queueing.transient.forward import Follower, Numbers, Piece, total
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.methods import gathered
 from headway.queueing.transient.network import TimedNetwork

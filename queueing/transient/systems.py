@@ -23,7 +23,6 @@ from functools import cache
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.compiled.library import compiled
 from headway.queueing.transient.pade import pade
 
 DEGREES = (5, 4)
@@ -31,7 +30,7 @@ DEGREES = (5, 4)
 
 
 @cache
-def _poles() -> tuple[FloatArray, int]:
+def poles_of_orders() -> tuple[FloatArray, int]:
     """Of both degrees: pole, weight, and weight of the integral, by real and imaginary parts."""
     rows = []
     for degree in DEGREES:
@@ -72,51 +71,20 @@ def step(
     >>> bool(abs(end[1, 0, 0] - np.exp(-2.0)) < 1e-6)
     True
     """
-    states, moments, columns = state.shape
-    poles, first = _poles()
-    end, other, spent = np.empty(state.shape), np.empty(state.shape), np.empty((states, columns))
-    work = np.empty(len(poles) * (4 * states + 2 * state.size))
-    gains = np.empty(0) if seen is None else np.ascontiguousarray(seen)
-    state = np.ascontiguousarray(state)
-    ends = end, other, spent
-    pade_step(
-        came, served, length, poles, first, gains, state, moments, columns, end, other, spent, work
-    )
-    return ends
-
-
-@compiled
-def pade_step(
-    came: FloatArray,
-    served: FloatArray,
-    length: float,
-    poles: FloatArray,
-    first: int,
-    seen: FloatArray,
-    state: FloatArray,
-    moments: int,
-    columns: int,
-    end: FloatArray,
-    other: FloatArray,
-    spent: FloatArray,
-    work: FloatArray,
-) -> None:
-    """Write the end of a step by the first poles and by the others, and its integral."""
-    del work  # the kernel's own room
+    moments, (poles, first) = state.shape[1], poles_of_orders()
     by = poles.reshape(-1, 6).T[:, :, None]
     inverse, factor = _eliminated(came, served, length, by)
     back = length * np.append(served[1:], 0.0)
-    cells = state.reshape(-1, moments, columns)
     found: list[tuple[FloatArray, FloatArray]] = []
-    gains = seen.reshape(-1, 3, len(came))
+    gains = np.empty((0, 3, len(came))) if seen is None else seen
     for moment in range(moments):
-        real, turned = _sides(cells[:, moment], length, gains, found, by.shape[1])
+        real, turned = _sides(state[:, moment], length, gains, found, by.shape[1])
         found.append(_solved(real, turned, inverse, factor, back))
-    ends = [each.reshape(-1, moments, columns) for each in (end, other)]
-    for moment, x in enumerate(found):
-        ends[0][:, moment] = _summed(x, by[2:4, :first], 0)
-        ends[1][:, moment] = _summed(x, by[2:4, first:], first)
-    spent.reshape(-1, columns)[:] = length * _summed(found[0], by[4:, :first], 0)
+    end, other = (
+        np.stack([_summed(x, by[2:4, each], each.start) for x in found], axis=1)
+        for each in (slice(0, first), slice(first, by.shape[1]))
+    )
+    return end, other, length * _summed(found[0], by[4:, :first], 0)
 
 
 def _eliminated(

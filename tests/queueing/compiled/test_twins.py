@@ -18,7 +18,8 @@ from headway.queueing.layers import score as layers
 from headway.queueing.layers.chain import Room, program_arguments
 from headway.queueing.layers.numerics.finite import ROWS
 from headway.queueing.layers.program import program_of
-from headway.queueing.transient import systems
+from headway.queueing.transient import careful
+from headway.queueing.transient.systems import poles_of_orders
 from tests.support.cases import mostly_slow
 from tests.support.layered_systems import closed_system
 from tests.support.layers import layered_system
@@ -209,19 +210,25 @@ def _absorbing_steps(seed: int) -> Arguments:
     return *chain, 1 - moves.sum(axis=0), inside, after, left, 1e-3, int(seed) % 9, made
 
 
-def _pade_step(seed: int) -> Arguments:
-    """Probabilities alone, or with two moments, of one start or several."""
+def _careful_step(seed: int) -> Arguments:
+    """Probabilities alone, or with two moments, of one start or several; with and without room."""
     draw = random(seed)
     states, columns = int(draw.integers(1, 40)), int(draw.integers(1, 5))
     moments = 1 + 2 * (seed % 3)
-    rates = draw.uniform(0, 9, (2, states))
-    state = draw.uniform(0, 1, (states, moments, columns))
-    poles, first = systems._poles()
-    ends = np.zeros((3, *state.shape))
-    work = np.zeros(len(poles) * (4 * states + 2 * state.size))
-    shape = moments, columns, ends[0], ends[1], np.zeros((states, columns)), work
-    seen = draw.uniform(0, 1, (moments // 2, 3, states))
-    return *rates, float(draw.uniform(0.1, 3)), poles, first, seen, state, *shape
+    first, places = int(draw.integers(0, 60)), -1
+    if seed % 4 == 0:
+        places = first + states - 1 + int(draw.integers(0, 3))
+    state = draw.uniform(0, 1, (states, moments, columns)) / states / columns
+    numbers, most = 500, 200
+    rates, gains = draw.uniform(1, 9, numbers), draw.uniform(0, 1, (moments // 2, 3, numbers))
+    window = np.array([first, states, draw.integers(0, first + 1), places, seed % 2, 0])
+    times = np.array([draw.uniform(0.01, 9), draw.uniform(0.1, 3), 1e-9, 0.0, careful.OUTSIDE])
+    poles, of_first = poles_of_orders()
+    row = moments * columns
+    work = np.empty(most * (row + 2 + len(poles) * (4 + 2 * row)))
+    by = poles, of_first, careful.MARGIN, moments, columns, float(10.0 ** draw.integers(-8, -2))
+    ends = np.zeros(most * row), np.zeros(most * columns)
+    return window, times, state, rates, gains, float(draw.uniform(0, 9)), *by, *ends, work
 
 
 def _finite_stations(seed: int) -> Arguments:
@@ -301,7 +308,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "complex_geometric": ("headway.queueing.closed.series", _complex_geometric),
     "real_geometric": ("headway.queueing.closed.series", _real_geometric),
     "absorbing_steps": ("headway.queueing.times.uniformisation", _absorbing_steps),
-    "pade_step": ("headway.queueing.transient.systems", _pade_step),
+    "careful_step": ("headway.queueing.transient.careful", _careful_step),
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
@@ -323,7 +330,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "closed_convolution": lambda arguments: [*arguments[9:13]],
     "passing_rounds": lambda arguments: [*arguments[7:]],
     "explore_program": _states_and_moves,
-    "pade_step": lambda arguments: [*arguments[9:12]],
+    "careful_step": lambda arguments: [*arguments[:2], *arguments[12:14]],
     "finite_stations": lambda arguments: [*arguments[4:8]],
     "unanswered_steps": lambda arguments: [arguments[-1]],
 }
