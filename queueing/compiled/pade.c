@@ -6,13 +6,14 @@
 
 #define POLES 64 /* at most */
 #define MOMENTS 5
-#define USUAL 5 /* poles of both orders: their number is known to the compiler */
+#define USUAL 6 /* room for the poles of both orders: it is known to the compiler */
 
 static const double NEVER = 1e-300; /* an error that is none */
 
-/* The systems of all poles side by side; numbers of a state stand together, by column. */
+/* The systems of all poles side by side; numbers of a state stand together, by column. There is
+   room for an even number of poles, which processors take two at a time; the one more is 1. */
 typedef struct {
-    ptrdiff_t states, poles, first, moments, columns; /* first: poles of the order that counts */
+    ptrdiff_t states, poles, wide, first, moments, columns; /* first: of the order that counts */
     double length;
     double *came, *served;
     const double *pole, *seen;  /* of each sum: gains a second, by jumps, and by their squares */
@@ -23,23 +24,23 @@ typedef struct {
 /* Eliminate what comes from below: the inverse of each pivot, and the factor of the row before. */
 static void eliminate(const Systems *s)
 {
-    ptrdiff_t poles = s->poles;
+    ptrdiff_t wide = s->wide;
     double real[POLES], turned[POLES];
-    for (ptrdiff_t p = 0; p < poles; p++) {
-        real[p] = s->pole[6 * p];
-        turned[p] = s->pole[6 * p + 1];
+    for (ptrdiff_t p = 0; p < wide; p++) {
+        real[p] = p < s->poles ? s->pole[6 * p] : 1;
+        turned[p] = p < s->poles ? s->pole[6 * p + 1] : 0;
     }
     for (ptrdiff_t n = 0; n < s->states; n++) {
         double out = s->length * (s->came[n] + s->served[n]), back = s->length * s->served[n];
         double in = n ? s->length * s->came[n - 1] : 0;
-        double *restrict by = s->factor[0] + n * poles, *restrict across = s->factor[1] + n * poles;
-        double *restrict inverse = s->inverse[0] + n * poles;
-        double *restrict other = s->inverse[1] + n * poles;
-        for (ptrdiff_t p = 0; p < poles; p++) {
-            by[p] = n ? in * inverse[p - poles] : 0;
-            across[p] = n ? in * other[p - poles] : 0;
+        double *restrict by = s->factor[0] + n * wide, *restrict across = s->factor[1] + n * wide;
+        double *restrict inverse = s->inverse[0] + n * wide;
+        double *restrict other = s->inverse[1] + n * wide;
+        for (ptrdiff_t p = 0; p < wide; p++) {
+            by[p] = n ? in * inverse[p - wide] : 0;
+            across[p] = n ? in * other[p - wide] : 0;
         }
-        for (ptrdiff_t p = 0; p < poles; p++) {
+        for (ptrdiff_t p = 0; p < wide; p++) {
             double one = -out - real[p] - by[p] * back, two = -turned[p] - across[p] * back;
             double norm = one * one + two * two;
             inverse[p] = one / norm;
@@ -51,80 +52,88 @@ static void eliminate(const Systems *s)
 /* What a mean or a mean square gains while a state is held, and by jumps into it, at each pole;
    before: from a row to the one before it, 0 at the first. */
 static inline void gain(const Systems *s, int moment, ptrdiff_t n, ptrdiff_t at, ptrdiff_t before,
-                        double *const side[2], ptrdiff_t poles)
+                        int part, double *sum, ptrdiff_t wide)
 {
     int square = (moment - 1) % 2;
     const double *seen = s->seen + 3 * ((moment - 1) / 2) * s->numbers, *jumps = seen + s->numbers;
-    double held = seen[n], in = before ? jumps[n - 1] : 0;
-    double by = before ? jumps[s->numbers + n - 1] : 0;
-    for (int part = 0; part < 2; part++) {
-        const double *restrict first = s->found[0][part] + at;
-        const double *restrict below = square ? s->found[moment - 1][part] + at : first;
-        double *restrict to = side[part];
-        if (in == 0 && by == 0)
-            for (ptrdiff_t p = 0; p < poles; p++)
-                to[p] -= s->length * (square ? 2 * (held * below[p]) : held * below[p]);
-        else
-            for (ptrdiff_t p = 0; p < poles; p++) {
-                double sum = held * below[p] + in * below[p - before];
-                to[p] -= s->length * (square ? 2 * sum + by * first[p - before] : sum);
-            }
-    }
+    double in = before ? jumps[n - 1] : 0, by = before ? jumps[s->numbers + n - 1] : 0;
+    const double *first = s->found[0][part] + at;
+    const double *below = square ? s->found[moment - 1][part] + at : first;
+    for (ptrdiff_t p = 0; p < wide; p++)
+        sum[p] = seen[n] * below[p];
+    if (in != 0)
+        for (ptrdiff_t p = 0; p < wide; p++)
+            sum[p] += in * below[p - before];
+    if (square)
+        for (ptrdiff_t p = 0; p < wide; p++)
+            sum[p] *= 2;
+    if (square && by != 0)
+        for (ptrdiff_t p = 0; p < wide; p++)
+            sum[p] += by * first[p - before];
 }
 
 /* The right sides of a moment's systems, each less the factors times the row before. */
-static inline void lower(const Systems *s, int moment, const double *state, ptrdiff_t poles)
+static inline void lower(const Systems *s, int moment, const double *state, ptrdiff_t wide)
 {
-    ptrdiff_t columns = s->columns, row = poles * columns;
+    ptrdiff_t columns = s->columns, row = wide * columns;
+    double real[POLES], turned[POLES], sum[POLES];
     for (ptrdiff_t n = 0; n < s->states; n++) {
         const double *now = state + (n * s->moments + moment) * columns;
-        const double *restrict by = s->factor[0] + n * poles;
-        const double *restrict across = s->factor[1] + n * poles;
+        const double *by = s->factor[0] + n * wide, *across = s->factor[1] + n * wide;
         for (ptrdiff_t b = 0; b < columns; b++) {
-            ptrdiff_t at = n * row + b * poles;
-            double *restrict real = s->found[moment][0] + at;
-            double *restrict turned = s->found[moment][1] + at;
-            for (ptrdiff_t p = 0; p < poles; p++) {
+            ptrdiff_t at = n * row + b * wide;
+            for (ptrdiff_t p = 0; p < wide; p++) {
                 real[p] = now[b];
                 turned[p] = 0;
             }
             if (moment) {
-                double *const side[2] = {real, turned};
-                gain(s, moment, n, at, n ? row : 0, side, poles);
+                gain(s, moment, n, at, n ? row : 0, 0, sum, wide);
+                for (ptrdiff_t p = 0; p < wide; p++)
+                    real[p] -= s->length * sum[p];
+                gain(s, moment, n, at, n ? row : 0, 1, sum, wide);
+                for (ptrdiff_t p = 0; p < wide; p++)
+                    turned[p] -= s->length * sum[p];
             }
-            if (!n)
-                continue;
-            const double *restrict one = s->found[moment][0] + at - row;
-            const double *restrict two = s->found[moment][1] + at - row;
-            for (ptrdiff_t p = 0; p < poles; p++) {
-                real[p] -= by[p] * one[p] - across[p] * two[p];
-                turned[p] -= by[p] * two[p] + across[p] * one[p];
+            if (n) {
+                const double *one = s->found[moment][0] + at - row;
+                const double *two = s->found[moment][1] + at - row;
+                for (ptrdiff_t p = 0; p < wide; p++) {
+                    real[p] -= by[p] * one[p] - across[p] * two[p];
+                    turned[p] -= by[p] * two[p] + across[p] * one[p];
+                }
             }
+            memcpy(s->found[moment][0] + at, real, sizeof(double) * (size_t)wide);
+            memcpy(s->found[moment][1] + at, turned, sizeof(double) * (size_t)wide);
         }
     }
 }
 
 /* The solution, from the last row up. */
-static inline void lift(const Systems *s, int moment, ptrdiff_t poles)
+static inline void lift(const Systems *s, int moment, ptrdiff_t wide)
 {
-    ptrdiff_t columns = s->columns, row = poles * columns;
+    ptrdiff_t columns = s->columns, row = wide * columns;
+    double real[POLES], turned[POLES];
     for (ptrdiff_t n = s->states - 1; n >= 0; n--) {
-        ptrdiff_t next = n + 1 < s->states ? row : 0;
-        double back = next ? s->length * s->served[n + 1] : 0;
-        const double *restrict by = s->inverse[0] + n * poles;
-        const double *restrict across = s->inverse[1] + n * poles;
+        int is_last = n + 1 == s->states;
+        double back = is_last ? 0 : s->length * s->served[n + 1];
+        const double *by = s->inverse[0] + n * wide, *across = s->inverse[1] + n * wide;
         for (ptrdiff_t b = 0; b < columns; b++) {
-            ptrdiff_t at = n * row + b * poles;
-            double *restrict real = s->found[moment][0] + at;
-            double *restrict turned = s->found[moment][1] + at;
-            const double *after = s->found[moment][0] + at + next;
-            const double *other = s->found[moment][1] + at + next;
-            for (ptrdiff_t p = 0; p < poles; p++) {
-                double one = next ? real[p] - back * after[p] : real[p];
-                double two = next ? turned[p] - back * other[p] : turned[p];
-                real[p] = by[p] * one - across[p] * two;
-                turned[p] = by[p] * two + across[p] * one;
+            double *one = s->found[moment][0] + n * row + b * wide;
+            double *two = s->found[moment][1] + n * row + b * wide;
+            memcpy(real, one, sizeof(double) * (size_t)wide);
+            memcpy(turned, two, sizeof(double) * (size_t)wide);
+            if (!is_last)
+                for (ptrdiff_t p = 0; p < wide; p++) {
+                    real[p] -= back * one[row + p];
+                    turned[p] -= back * two[row + p];
+                }
+            for (ptrdiff_t p = 0; p < wide; p++) {
+                double first = by[p] * real[p] - across[p] * turned[p];
+                turned[p] = by[p] * turned[p] + across[p] * real[p];
+                real[p] = first;
             }
+            memcpy(one, real, sizeof(double) * (size_t)wide);
+            memcpy(two, turned, sizeof(double) * (size_t)wide);
         }
     }
 }
@@ -133,12 +142,12 @@ static void solve(const Systems *s, const double *state)
 {
     eliminate(s);
     for (int m = 0; m < s->moments; m++)
-        if (s->poles == USUAL) {
+        if (s->wide == USUAL) {
             lower(s, m, state, USUAL);
             lift(s, m, USUAL);
         } else {
-            lower(s, m, state, s->poles);
-            lift(s, m, s->poles);
+            lower(s, m, state, s->wide);
+            lift(s, m, s->wide);
         }
 }
 
@@ -218,7 +227,7 @@ static double ended(const Systems *s, const Window *w, double mean, double *end,
         double off = 0;
         for (int m = 0; m < s->moments; m++)
             for (ptrdiff_t b = 0; b < s->columns; b++) {
-                ptrdiff_t at = (n * s->columns + b) * s->poles;
+                ptrdiff_t at = (n * s->columns + b) * s->wide;
                 ptrdiff_t cell = (n * s->moments + m) * s->columns + b;
                 double one = summed(s, m, at, 0, s->first, 2);
                 double apart = fabs(one - summed(s, m, at, s->first, s->poles, 2));
@@ -262,11 +271,11 @@ static const double *laid(Systems *s, const Window *w, const Window *old, const 
     if (w->first > w->floor)
         s->served[0] = 0; /* nothing leaves the window */
     for (int part = 0; part < 2; part++) {
-        s->inverse[part] = work + part * s->states * s->poles;
-        s->factor[part] = work + (2 + part) * s->states * s->poles;
+        s->inverse[part] = work + part * s->states * s->wide;
+        s->factor[part] = work + (2 + part) * s->states * s->wide;
         for (int m = 0; m < s->moments; m++)
-            s->found[m][part] = work + s->poles * (4 * s->states +
-                                                   (2 * m + part) * s->states * s->columns);
+            s->found[m][part] = work + s->wide * (4 * s->states +
+                                                  (2 * m + part) * s->states * s->columns);
     }
     return cells;
 }
@@ -284,6 +293,7 @@ const char *careful_step(const Argument *given)
     Systems s = {.poles = given[6].numbers.size / 6, .first = given[7].count,
                  .moments = given[9].count, .columns = given[10].count,
                  .pole = given[6].numbers.at, .numbers = given[3].numbers.size};
+    s.wide = s.poles + s.poles % 2;
     double rate = given[5].number, left = times[1], mean = 0;
     ptrdiff_t row = s.moments * s.columns, sums = s.moments / 2;
     if (old.states < 1 || old.first < 0 || s.poles < 1 || s.poles > POLES || s.moments < 1 ||
@@ -304,7 +314,7 @@ const char *careful_step(const Argument *given)
     s.states = w.states;
     if (w.first + w.states > s.numbers || w.states * row > given[12].numbers.size ||
         w.states * s.columns > given[13].numbers.size ||
-        given[14].numbers.size < w.states * (row + 2 + s.poles * (4 + 2 * row)))
+        given[14].numbers.size < w.states * (row + 2 + s.wide * (4 + 2 * row)))
         return "careful_step: sizes of the arrays";
     for (ptrdiff_t n = 0; n < old.states; n++)
         if (old.first + n >= w.first && old.first + n < w.first + w.states)

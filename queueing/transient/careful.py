@@ -87,7 +87,7 @@ class Known:
 
     def __init__(self, service: Service, seen: Seen | None) -> None:
         self.service, self.seen = service, seen
-        self.rates, self.gains = np.empty(0), np.empty(0)
+        self.rates, self.gains, self.work = np.empty(0), np.empty(0), np.empty(0)
 
     def serves(self, service: Service, seen: Seen | None) -> bool:
         """Whether it is that of this service and these sums."""
@@ -101,6 +101,12 @@ class Known:
             if self.seen is not None:
                 self.gains = np.ascontiguousarray(self.seen(number))
         return self.rates, self.gains
+
+    def room(self, size: int) -> FloatArray:
+        """Room to work in, which new memory takes longer to find than a step takes."""
+        if len(self.work) < size:
+            self.work = np.empty(2 * size)
+        return self.work
 
 
 @dataclass(frozen=True)
@@ -173,7 +179,7 @@ def careful(
     times = np.array([first, left, limits.least, 0.0, OUTSIDE])
     row = moments * columns
     end, spent = np.empty(most * row), np.empty(most * columns)
-    work = np.empty(most * (row + 2 + len(poles) * (4 + 2 * row)))
+    work = known.room(most * (row + 2 + (len(poles) + 1) * (4 + 2 * row)))
     cells = np.ascontiguousarray(state.cells)
     by = poles, of_first, MARGIN, moments, columns, limits.error
     careful_step(window, times, cells, rates, gains, rate, *by, end, spent, work)

@@ -225,7 +225,7 @@ def _careful_step(seed: int) -> Arguments:
     times = np.array([draw.uniform(0.01, 9), draw.uniform(0.1, 3), 1e-9, 0.0, careful.OUTSIDE])
     poles, of_first = poles_of_orders()
     row = moments * columns
-    work = np.empty(most * (row + 2 + len(poles) * (4 + 2 * row)))
+    work = np.empty(most * (row + 2 + (len(poles) + 1) * (4 + 2 * row)))
     by = poles, of_first, careful.MARGIN, moments, columns, float(10.0 ** draw.integers(-8, -2))
     ends = np.zeros(most * row), np.zeros(most * columns)
     return window, times, state, rates, gains, float(draw.uniform(0, 9)), *by, *ends, work
