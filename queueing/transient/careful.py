@@ -273,10 +273,9 @@ def _difference(now: Columns, end: FloatArray, other: FloatArray) -> float:
     """By how much two orders differ, summed in the kernel's order."""
     number, off = np.arange(now.first, now.last, dtype=float), np.abs(end - other)
     weight = (number + 1) / (_summed(number * now.chances) + 1)
-    found = [_summed(_together(off[:, 0]) * weight)]
-    for square in range(2, end.shape[1], 2):
-        found.append(_summed(off[:, square]) / (1 + _summed(end[:, square])))
-    return max(found)
+    squares = range(2, end.shape[1], 2)
+    wrong = [_summed(off[:, k]) / (1 + _summed(end[:, k])) for k in squares]
+    return max(_summed(_together(off[:, 0]) * weight), *wrong, 0.0)
 
 
 def _summed(values: FloatArray) -> float:
