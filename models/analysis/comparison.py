@@ -91,7 +91,7 @@ class Comparison(Answer):
 
     @property
     def axes(self) -> Axes:
-        r"""Which columns were compared: ``y = response_ms, x = throughput_ops_s``.
+        r"""Which columns were compared: ``response_ms over throughput_ops_s``.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Comparison(Answer):
         >>> curve = Measurements.parse("throughput_ops_s,response_ms\n500,4\n800,5\n", "curve.csv")
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
         >>> str(compare(model, curve).axes)
-        'y = response_ms, x = throughput_ops_s'
+        'response_ms over throughput_ops_s'
         """
         return Axes.of(self.load, self.measured, *(one.measured for one in self.beside))
 

@@ -55,6 +55,11 @@ class Kept:
         percent = percent_of(self.goal.output)
         return f"p{digits(percent)}" if percent else f"the mean {spoken(self.goal.output)}"
 
+    @property
+    def is_none(self) -> bool:
+        """Whether the model keeps the limit at no load."""
+        return self.value < 1 if self.is_count else self.value <= 0
+
     def limit(self, model: Model, scale: Scale) -> str:
         """The limit as text."""
         return self.goal.shown(model, self.goal.limit, scale)
@@ -73,7 +78,7 @@ class Kept:
         """
         if not math.isfinite(self.high):
             return f"at least {self._one(self.low, scale)}"
-        own = self._one(self.value, scale)
+        own = "none" if self.is_none else self._one(self.value, scale)
         if self.low == self.high:
             return own
         if self.is_count:

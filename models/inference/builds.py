@@ -79,6 +79,11 @@ class Difference:
         """Whether the interval leaves out that nothing differs."""
         return self.high < 1 or self.low > 1
 
+    @property
+    def is_worse(self) -> bool:
+        """Whether it is worse, beyond what the runs scatter."""
+        return self.is_clear and (self.ratio > 1) != self.more_is_better
+
     def is_worse_by(self, share: float) -> bool:
         """Whether the whole interval is worse than by a share."""
         return self.high < 1 / (1 + share) if self.more_is_better else self.low > 1 + share

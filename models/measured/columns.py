@@ -252,7 +252,7 @@ class Axes(NamedTuple):
     --------
     >>> table = Measurements.parse("throughput_ops_s,response_ms\n100,3.4\n", "own.csv")
     >>> print(Axes.of(load_column(table), response_column(table)))
-    y = response_ms, x = throughput_ops_s
+    response_ms over throughput_ops_s
     """
 
     x: str
@@ -264,7 +264,7 @@ class Axes(NamedTuple):
         return cls(x.header, ",".join(column.header for column in y))
 
     def __str__(self) -> str:
-        return f"y = {self.y}, x = {self.x}"
+        return f"{self.y.replace(',', ', ')} over {self.x}"
 
     def document(self) -> dict[str, str]:
         """The fields of the JSON contract."""

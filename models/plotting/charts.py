@@ -152,6 +152,8 @@ def _draw_kept(axes: Axes, kept: Kept, output: str, scales: tuple[float, float])
         axes.axhline(limit, color=SECOND, linestyle=(0, (4, 2)), linewidth=1.2,
                      label="target")  # fmt: skip
         axes.set_ylim(top=max(axes.get_ylim()[1], _ROOM * limit))
+    if kept.is_none:
+        return
     axes.axvline(kept.value / scales[0], color=SECOND, linewidth=1.2, label="highest load")
     if kept.low < kept.high < math.inf:
         axes.axvspan(kept.low / scales[0], kept.high / scales[0], color=SECOND, alpha=0.12, lw=0)

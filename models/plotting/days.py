@@ -8,6 +8,7 @@ from headway.kinds import FloatArray
 from headway.models.language.scales import units_of
 from headway.models.language.units import unit
 from headway.models.over.timeline import Periods, Timeline
+from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import QUIET, axis_label, light_grid, style
 from headway.models.showing.solved.timelines import LONG, moment
@@ -40,7 +41,7 @@ def timeline_figure(timeline: Timeline) -> Figure:
     below.set_ylabel(axis_label("response time", times))
     for axes in (above, below):
         light_grid(axes)
-        axes.legend()
+        legend(axes)
     _name_times(below, periods)
     above.set_title(timeline.model.title)
     return figure

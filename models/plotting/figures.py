@@ -133,8 +133,8 @@ def _label(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> No
 def label_curve(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
     """Name the axes of a curve; `lower` has its load, and may be the same panel."""
     load, measured = comparison.load, comparison.measured
-    upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison, scale), "y", measured))
-    lower.set_xlabel(column_label(load.name, load.unit, "x", load))
+    upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison, scale), measured))
+    lower.set_xlabel(column_label(load.name, load.unit, load))
 
 
 def _finite_top(comparison: Comparison) -> float:

@@ -232,8 +232,5 @@ def _shared_unit(fits: Sequence[Fit]) -> Unit:
 
 
 def _shared_label(fits: Sequence[Fit], shown: Unit) -> str:
-    """Words for the axis, with the columns where all servers have the same."""
-    first = fits[0].comparison
-    label = axis_label(first.output, shown)
-    axes = {str(fit.comparison.axes) for fit in fits}
-    return f"{label}\n{axes.pop()}" if len(axes) == 1 else label
+    """Words for the axis."""
+    return axis_label(fits[0].comparison.output, shown)

@@ -76,11 +76,12 @@ def axis_label(name: str, shown: Unit) -> str:
     return literal(axis_title(name, shown))
 
 
-def column_label(name: str, shown: Unit, letter: str, column: Observed) -> str:
+def column_label(name: str, shown: Unit, column: Observed) -> str:
     """Words and unit for an axis; below them the column drawn there, where they leave it open."""
     part = part_of(column)
-    is_told = column.name == name or (part is not None and part.role.output == name)
-    return axis_label(name, shown) + ("" if is_told else f"\n{letter} = {column.header}")
+    is_same = name == column.name or name.endswith(f"_{column.name}")  # response_time_p99 is p99
+    is_told = is_same or (part is not None and part.role.output == name)
+    return axis_label(name, shown) + ("" if is_told else f"\n(column {column.header})")
 
 
 def light_grid(axes: Any) -> None:

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from headway.models.analysis.retries import Retries
 from headway.models.language.scales import units_of
+from headway.models.plotting.looks.axes import write_log_ticks
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import light_grid, literal, style
 from headway.queueing.retries.attempts import Stability
@@ -29,14 +30,17 @@ def retries_figure(retries: Retries) -> Figure:
     if found.folds is not None:
         ends = found.folds.vanishes / own.scale, found.folds.tips / own.scale
         axes.axvspan(*ends, alpha=0.15, color=style(1).colour, label="a bad state lasts as well")
-    for one in found.states:
+    for place, one in enumerate(found.states):
+        label = f"states at {units_of(retries).text(found.load, retries.unit)}"
         at = found.load / own.scale, one.rate / own.scale
-        axes.plot(*at, _MARKS[one.stability], color="black")
+        axes.plot(*at, _MARKS[one.stability], color="black", label="" if place else label)
     axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    write_log_ticks(axes.yaxis, high / low)
     axes.set_xlim(0, most / own.scale)
     axes.set_xlabel(f"load [{own}]")
     axes.set_ylabel(f"attempts [{own}]")
     axes.set_title(literal(retries.model))
-    axes.legend(loc="upper left", frameon=False)
+    axes.legend(loc="lower right", frameon=False)
     light_grid(axes)
     return figure

@@ -348,6 +348,7 @@ def tornado_drawing(report: Report | ModelReport) -> PageFigure | None:
         figure = report.sensitivity.plot()
     except InvalidParameter:
         return None
+    figure.suptitle("")  # the page says of which model
     words = (
         "Bars of the change of each output in percent when a parameter grows by one percent, "
         "the largest on top; the table below has the numbers."

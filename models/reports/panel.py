@@ -95,7 +95,7 @@ def _exact(ground: Ground, point: Model) -> Panel | NoPanel:
         forms = [closed_form(model.graph, output, symbols) for output in outputs]
         agrees = _agrees(forms, ground)
     except _NO_FORM as error:
-        return NoPanel(f"there is no closed form that a page could evaluate ({error})")
+        return NoPanel(f"headway has no formula that a page could evaluate ({_cause(error)})")
     if not agrees:
         return NoPanel("the closed form is not exact enough here to be evaluated in a page")
     controls = _controls(ground, point)
@@ -121,9 +121,9 @@ def _interpolated(ground: Ground, sensitivity: Sensitivity, why: str) -> Panel |
     )
 
 
-def solved_by(ground: Ground) -> str:
-    """The method by which a closed network was solved."""
-    return f"a method ({ground.solution.approximation or ground.solution.method})"
+def _cause(error: Exception) -> str:
+    """What a refusal says, without what to do in other places than a page."""
+    return str(error).partition(";")[0]
 
 
 def _agrees(forms: Sequence[Any], ground: Ground) -> bool:

@@ -21,9 +21,11 @@ from headway.models.measured.measurements import Measurements
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
 from headway.models.showing.fitted.fits import WILD, estimate
+from headway.models.structure.model import Model
+from headway.models.structure.parts.counts import counts
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits, grouped, power_of_ten, settled, significant
+from headway.numerals import digits, four_digits, grouped, power_of_ten, settled, significant
 
 _NOTHING = 1e-6  # of a parameter's unit
 _MOST_DIGITS = 6  # of a number that a tool computed rather than printed
@@ -247,18 +249,28 @@ def operating_point_words(report: Report | ModelReport) -> str:
     if isinstance(report, ModelReport):
         if report.load is None:
             return "Taken at the values in the table of parameters."
-        load = report.model.parameters[report.load]
-        here = load.shown(float(report.model.inputs[report.load]), units_of(report))
-        return f"Taken at {report.load} = {here}."
+        return f"Taken at {input_words(report.model, report.load, units_of(report))}."
     if report.sensitivity is None:
         return "The model sustains none of the measured loads, so it has no operating point."
     model, comparison = report.sensitivity.model, report.comparison
     swept, scale = swept_by_data(report), units_of(report)
-    shown = [f"{n} = {model.parameters[n].shown(float(model.inputs[n]), scale)}" for n in swept]
+    shown = ", ".join(input_words(model, name, scale) for name in swept)
     name = comparison.load_parameter
     is_measured = name is None or model.inputs[name] in comparison.load.values
     what = "the median of the measured loads that the model sustains" if is_measured else "as set"
-    return f"Taken at {', '.join(shown)} ({what})."
+    return f"Taken at {shown} ({what})."
+
+
+def input_words(model: Model, name: str, scale: Scale) -> str:
+    """A parameter that was set, in words: 80 users, 390 op/s, else its name with its value."""
+    parameter = model.parameters[name]
+    value = float(np.ravel(model.inputs[name])[0])
+    if name in counts(model.graph):
+        return f"{four_digits(value)} {spoken(name)}"
+    shown = parameter.shown(value, scale)
+    return (
+        scale.text(value, parameter.unit) if name == "arrival_rate" else f"{spoken(name)} {shown}"
+    )
 
 
 def bottleneck_words(report: Report | ModelReport) -> list[str]:
@@ -348,20 +360,12 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if math.isfinite(share) else "-"
 
 
-def question(report: Report) -> str:
-    """What the page asks, in one sentence."""
+def compared_words(report: Report) -> str:
+    """What was compared, from which columns, and whether the model was fitted."""
     comparison = report.comparison
-    output = comparison.output.replace("_", " ")
-    how = (
-        f"once {', '.join(report.fit.free)} are fitted"
-        if report.fit
-        else "with its values as given"
-    )
-    return (
-        f"Does the model {report.title} explain the measured {output} over "
-        f"{comparison.load.name.replace('_', ' ')}, {how}? What is the bottleneck, and "
-        f"what would a change do? ({comparison.axes})"
-    )
+    output, load = comparison.output.replace("_", " "), comparison.load.name.replace("_", " ")
+    given = "" if report.fit else " The values of the model are as given."
+    return f"{output.capitalize()} over {load}; columns: {comparison.axes}.{given}"
 
 
 def fitted_by(report: Report) -> str:

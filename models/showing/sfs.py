@@ -73,7 +73,10 @@ def _unit_of(name: str) -> str:
 
 
 def _table(signature: MeasuredSignature, scale: Scale) -> Table:
-    notes = [str(signature.curve.axes), span(signature.within, signature.curve.load.values)]
+    notes = [
+        f"columns: {signature.curve.axes}",
+        span(signature.within, signature.curve.load.values),
+    ]
     if signature.curve.start is Start.FIRST_POINT:
         notes.append("overall response time from the first point on, as SPECstorage has it")
     if signature.curve.invalid:

@@ -70,7 +70,7 @@ def _table(measured: MeasuredUse, use: Use, scale: Scale) -> Table:
         Column("95% interval", tuple(scale.ends(d.low, d.high, _MS) for d in demands)),
     )
     notes = [
-        f"y = {use.resource}, x = {', '.join(demand.rate for demand in demands)}",
+        f"columns: {use.resource} over {', '.join(demand.rate for demand in demands)}",
         f"U = sum of X D through the origin, {use.points} points about it by {use.scatter:.2%}",
         *(f"warning: {text}" for text in use.warnings),
         "of several servers in one column, demands are those of one operation by their number",

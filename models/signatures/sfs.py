@@ -223,7 +223,7 @@ class Curve:
 
     @property
     def axes(self) -> Axes:
-        """The columns used: ``y = response_ms, x = throughput_ops_s``."""
+        """The columns used: ``response_ms over throughput_ops_s``."""
         return Axes.of(self.load, self.response_time)
 
     def signature(self, within: Range = ALL) -> SfsSignature:

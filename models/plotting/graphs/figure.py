@@ -47,12 +47,13 @@ def model_figure(model: Model, scale: Scale | None = None) -> Figure:
         raise GraphError(msg)
     scale = scale or units_of(model)
     terminals = _terminals(model, scale) if model.is_closed else None
-    ready = all(p.value is not None and np.ndim(p.value) == 0 for p in model.parameters.values())
-    if not ready:
-        return graph_figure(model.graph, title=model.title, terminals=terminals, scale=scale)
+    known = [p for p in model.parameters.values() if p.value is not None and np.ndim(p.value) == 0]
+    values = {p.name: p.shown(float(np.asarray(p.value)), scale) for p in known}
+    if len(known) < len(model.parameters):
+        return graph_figure(model.graph, {}, model.title, terminals, scale, values)
     solution = model.solve()
     busy = {name: float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations}
-    return graph_figure(model.graph, busy, model.title, terminals, scale)
+    return graph_figure(model.graph, busy, model.title, terminals, scale, values)
 
 
 def _terminals(model: Model, scale: Scale) -> str:
@@ -72,6 +73,7 @@ def graph_figure(
     title: str = "",
     terminals: str | None = None,
     scale: Scale | None = None,
+    values: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw stations along the flow of jobs, routes as arrows, formulas as dashed arrows.
 
@@ -90,6 +92,8 @@ def graph_figure(
         What is known of a population that circulates; None where jobs arrive from outside.
     scale
         The units of the picture; those that suit each number if not given.
+    values
+        Parameters that have one value, with it as text.
 
     Raises
     ------
@@ -105,7 +109,7 @@ def graph_figure(
         raise GraphError(msg)
     busy, units = utilisations or {}, scale or Scale()
     tried = [(_WIDE, Way.RIGHT), *((wide, Way.DOWN) for wide in _NARROWER)]
-    schemes = ((scheme_of(graph, busy, terminals, wide, units), way) for wide, way in tried)
+    schemes = ((scheme_of(graph, busy, terminals, wide, units, values), way) for wide, way in tried)
     return _drawn(best(schemes, WIDTH), literal(title or graph.name))
 
 

@@ -88,6 +88,7 @@ def scheme_of(
     terminals: str | None,
     wide: int,
     scale: Scale,
+    values: Mapping[str, str] | None = None,
 ) -> Scheme:
     """Say what a picture of a graph holds.
 
@@ -103,8 +104,11 @@ def scheme_of(
         Letters in a line of a box.
     scale
         The units of the picture.
+    values
+        Parameters that have one value, with it as text: a number that is the parameter of its
+        own name, such as a service time ``service_time``, is shown by it.
     """
-    parts, edges = {}, []
+    parts, edges, known = {}, [], values or {}
     for source in sources_of(graph, terminals, scale):
         parts[source.name] = PictureBox(_wrapped(source.words, wide), Sort.SOURCE)
         edges += [
@@ -113,10 +117,10 @@ def scheme_of(
         ]
         edges += [Edge(at, source.name) for at in source.back if at not in source.entries]
     for name, component in graph.stations.items():
-        parts[name] = _station(graph, name, utilisations.get(name, 0.0), wide, scale)
+        parts[name] = _station(graph, name, utilisations.get(name, 0.0), wide, scale, known)
         edges += _fork(graph, name, component.branches)
     for name, link in graph.links.items():
-        words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide, scale)}".rstrip()
+        words = f"{name}\n{link.kind.__name__}\n{_numbers(link, wide, scale, known)}".rstrip()
         parts[name] = PictureBox(words, Sort.LINK)
     for name, formula in graph.bindings.items():
         words = f"{name} =\n{_wrapped(formula.text, wide)}"
@@ -150,10 +154,17 @@ def _between(graph: ModelGraph, parts: Mapping[str, PictureBox]) -> Iterator[Edg
             yield Edge(source, target, label, marks["sort"] == "route")
 
 
-def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale) -> PictureBox:
+def _station(
+    graph: ModelGraph,
+    name: str,
+    busy: float,
+    wide: int,
+    scale: Scale,
+    values: Mapping[str, str],
+) -> PictureBox:
     component, full = graph.stations[name], busy > _SATURATED
     share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
-    lines = [name, kind_text(component), share, _numbers(component, wide, scale)]
+    lines = [name, kind_text(component), share, _numbers(component, wide, scale, values)]
     lines += [
         _wrapped(f"in {region} (limit: {number_text(each.limit, ONE, scale)})", wide)
         for region, each in graph.regions.items()
@@ -166,12 +177,14 @@ def _station(graph: ModelGraph, name: str, busy: float, wide: int, scale: Scale)
     return PictureBox("\n".join(filter(None, lines)), Sort.STATION, full)
 
 
-def _numbers(component: Component, wide: int, scale: Scale) -> str:
+def _numbers(component: Component, wide: int, scale: Scale, values: Mapping[str, str]) -> str:
     """A component's numbers, those of its kind where they are few."""
     lines = []
     for name, reads in numbers_of(component):
         if name not in component.fields or len(component.fields) <= _MOST_NUMBERS:
-            texts = ", ".join(number_text(r, unit_in(component, name), scale) for r in reads)
+            own = values if [r.text for r in reads] == [name] else {}
+            shown = (number_text(r, unit_in(component, name), scale) for r in reads)
+            texts = own.get(name) or ", ".join(shown)
             lines.append(f"{_words(name)}: {texts}")
     return "\n".join(_wrapped(line, wide) for line in lines)
 

@@ -54,8 +54,12 @@ def _raise(axes: Axes, share: float) -> None:
 
 
 def _hides(axes: Axes, box: Bbox) -> bool:
-    """Whether a legend's box lies over lines, bands, bars or words of its panel."""
-    lines = (line for line in axes.lines if line.get_transform() == axes.transData)
+    """Whether a legend's box lies over lines, bands, bars or words of its panel.
+
+    Lines from the lower end to the upper one are left out: no legend that is wide avoids them.
+    """
+    upright = axes.get_xaxis_transform(which="grid")
+    lines = (line for line in axes.lines if line.get_transform() != upright)
     if any(_crosses(line, box) for line in lines):
         return True
     if any(_covers(band, box) for band in axes.collections):

@@ -97,10 +97,13 @@ def _headline(builds: Builds) -> Headline:
     """Whether the second is worse by more than is allowed, or may be."""
     limit = f"{digits(100 * builds.at_most)}%"
     question = "Is the new build slower?"
-    told = [f"{one.quantity.replace('_', ' ')} {change_words(one)}" for one in builds.worse]
-    if told:
-        return Headline(question, f"Yes, worse by more than {limit}: {'; '.join(told)}.")
-    open_ = " and ".join(one.quantity.replace("_", " ") for one in builds.undecided)
+    worse = [f"{one.quantity.replace('_', ' ')} {change_words(one)}" for one in builds.worse]
+    if worse:
+        return Headline(question, f"Yes, worse by more than {limit}: {'; '.join(worse)}.")
+    open_ = ", ".join(one.quantity.replace("_", " ") for one in builds.undecided)
+    if open_ and builds.overall[0].is_worse:
+        told = f"Yes: {_main(builds)}; these runs do not show whether by more than {limit}."
+        return Headline(question, told)
     if open_:
         may = f"but {open_} may be worse by more than {limit}"
         return Headline(question, f"Undecided: {_main(builds)}, {may}.")

@@ -1,5 +1,7 @@
 """A page of a model over a day: when it is worst, and how long a target is missed."""
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 
@@ -81,8 +83,8 @@ def day_contents(report: DayReport) -> Contents:
     sections: dict[str, list[Block]] = {
         TRUST.name: _trust(timeline),
         SYSTEM.name: system,
-        METHOD.name: [Words(f"The day is followed by this method: {timeline.method}.")],
-        DATA.name: [Grid(table)],
+        METHOD.name: [Words(f"The day was followed by the method {timeline.method}.")],
+        DATA.name: [Grid(replace(table, title="Period by period"))],
     }
     subject, headline = f"{timeline.model.title} over a day", _headline(timeline, scale)
     signs = _signs(timeline, scale)
@@ -103,11 +105,12 @@ def _chart(timeline: Timeline) -> PageFigure:
 
 def _trust(timeline: Timeline) -> list[Block]:
     """What is approximate, and what else is to be known."""
-    said = [("approximate", timeline.approximation)] * bool(timeline.approximation)
-    said += [("note", note) for note in timeline.notes]
-    if not said:
-        return [Words("Nothing is approximate here; nothing was measured, so the model decides.")]
-    return [Warned([(Light.LOOK, word, text) for word, text in said])]
+    said: list[tuple[Light | None, str, str]] = []
+    if timeline.approximation:
+        said.append((Light.LOOK, "approximate", timeline.approximation))
+    said += [(None, "note", note) for note in timeline.notes]
+    unmeasured = "Nothing was measured: what this page says is as right as the model's values."
+    return [Words(unmeasured), *([Warned(said)] if said else [])]
 
 
 def _system(timeline: Timeline, scale: Scale) -> list[Block]:

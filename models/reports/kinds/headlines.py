@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from headway.models.analysis.kept import Kept
+from headway.models.analysis.retries import Retries
 from headway.models.analysis.saturating import saturating_load
 from headway.models.analysis.sensitivity import StationLimit
 from headway.models.inference.quantities import ServerQuantity
@@ -13,14 +14,13 @@ from headway.models.language.scales import Scale, units_of
 from headway.models.language.titles import spoken
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import Headline
-from headway.models.reports.kinds.tipping import tipping_headline, tipping_of
+from headway.models.reports.kinds.tipping import tipping_headline
 from headway.models.reports.report import Report
-from headway.models.reports.words import one_percent
+from headway.models.reports.words import input_words, one_percent
 from headway.models.showing.parts.layers import fullest
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
-from headway.numerals import four_digits
 from headway.records import dataclass
 
 
@@ -42,8 +42,16 @@ class First:
         return self.name if self.share is None else f"{self.name} ({self.share:.0%} in use)"
 
 
-def headline(report: Report | ModelReport) -> Headline:
-    """Question and answer of a page that has a model."""
+def headline(report: Report | ModelReport, states: Retries | None) -> Headline:
+    """Question and answer of a page that has a model.
+
+    Parameters
+    ----------
+    report
+        What the page is about.
+    states
+        Those of a server whose clients ask again; None for any other model.
+    """
     effects = report.sensitivity
     if report.kept is not None:
         return _of_target(report, report.kept)
@@ -53,8 +61,8 @@ def headline(report: Report | ModelReport) -> Headline:
         return _of_layers(report, effects.solution)
     if not effects.solution.stations:
         return _of_program(report)
-    if found := tipping_of(report):
-        return tipping_headline(report, found, _now(report, effects.solution))
+    if states:
+        return tipping_headline(report, states, _now(report, effects.solution))
     if effects.model.is_closed:
         return Headline(_clients_question(report), _closed(report, effects.solution))
     return Headline(_load_question(report), _open(report, effects.solution))
@@ -64,11 +72,13 @@ def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
     """Up to which load a limit is kept, and what fills first."""
     scale, load = units_of(report), spoken(kept.load) if kept.is_count else ""
     under = f"{kept.what} under {kept.limit(report.model, scale)}"
+    much = f"How many {load}" if load else "How much load"
+    question = f"{much} can {_called(report)} take with {under}?"
+    if kept.is_none:
+        return Headline(question, _sentence(f"no load keeps {under}, however low"))
     shown, first = kept.shown(scale), fills_first(report)
     least = f"{shown} keep {under}; nothing measured bounds it"
     said = least if math.isinf(kept.high) else f"up to {shown} keep {under}"
-    much = f"How many {load}" if load else "How much load"
-    question = f"{much} can {_called(report)} take with {under}?"
     return Headline(question, _sentence(f"{said}; {first.fills}" if first else said))
 
 
@@ -192,16 +202,7 @@ def _now(report: Report | ModelReport, solution: Solution) -> str:
 def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
     """The load at the operating point; nothing where no parameter is the load."""
     name = load_parameter(report)
-    if name is None:
-        return ""
-    parameter = model.parameters[name]
-    value = float(np.ravel(model.inputs[name])[0])
-    shown = parameter.shown(value, scale)
-    if name in counts(model.graph):
-        return f"{four_digits(value)} {spoken(name)}"
-    if name == "arrival_rate":
-        return scale.text(value, parameter.unit)
-    return f"{spoken(name)} {shown}"
+    return "" if name is None else input_words(model, name, scale)
 
 
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:

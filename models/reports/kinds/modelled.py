@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from headway.models.analysis.retries import Retries
 from headway.models.language.scales import units_of
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import (
@@ -30,10 +31,11 @@ from headway.models.reports.figures import Drawings, drawings, graph_caption
 from headway.models.reports.formulas import Equation, equations, uses_erlang
 from headway.models.reports.kinds.headlines import fills_first, headline, limit_words, subject
 from headway.models.reports.kinds.tipping import states_drawing, tipping_of, tipping_signs
-from headway.models.reports.panel import NoPanel, Panel, panel, solved_by
+from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.report import Report
 from headway.models.reports.words import (
     bottleneck_words,
+    compared_words,
     data_table,
     derivative_table,
     fitted_by,
@@ -43,7 +45,6 @@ from headway.models.reports.words import (
     parameter_table,
     percent,
     point_table,
-    question,
     sensitivity_table,
     summary_tables,
     warnings,
@@ -62,13 +63,13 @@ def measured_contents(report: Report) -> Contents:
     has_band = drawn.chart is not None and "95% band" in drawn.chart.words
     band = ", with its 95% band" if has_band else ""
     data: tuple[Block, ...] = (
-        Words(question(report)),
+        Words(compared_words(report)),
         Grid(data_table(report)),
         *([Words(fitted_by(report), is_note=True)] if report.fit else []),
     )
-    told = [*map(Grid, summary_tables(report)), Grid(point_table(report))]
+    told, points = [*map(Grid, summary_tables(report))], Grid(point_table(report))
     errors = [Drawn(drawn.errors, drawn.errors.words)] if drawn.errors else []
-    trust: tuple[Block, ...] = (*_warned(report), Beside(errors, told[:-1]), told[-1])
+    trust: tuple[Block, ...] = (*_warned(report), Beside([*errors, points], told))
     return _contents(
         report, drawn, f"Points are measured, the line is the model{band}.", trust, data
     )
@@ -93,19 +94,24 @@ def _contents(
     trust: tuple[Block, ...],
     data: tuple[Block, ...],
 ) -> Contents:
-    made = panel(report)
+    made, found = panel(report), tipping_of(report)
+    chart, system = drawn.chart, list(_system(report, drawn))
+    if found and report.kept is None:  # the states of the server say more than its response time
+        system = [*system[:-1], *([Drawn(chart, caption)] if chart else []), system[-1]]
+        chart = states_drawing(found)
+        caption = chart.words
     sections = {
         CHANGE: (_sliders(report, made), *_effects(report, drawn)),
         TRUST: trust,
-        SYSTEM: tuple(_system(report, drawn)),
+        SYSTEM: tuple(system),
         METHOD: tuple(_method(report)),
         DATA: data,
     }
     return Contents(
         subject(report),
-        headline(report),
-        tuple(_signs(report)),
-        drawn.chart,
+        headline(report, found),
+        tuple(_signs(report, found)),
+        chart,
         caption,
         {section.name: blocks for section, blocks in sections.items()},
         report.command,
@@ -113,13 +119,14 @@ def _contents(
     )
 
 
-def _signs(report: Report | ModelReport) -> Iterator[Sign]:
+def _signs(report: Report | ModelReport, found: Retries | None) -> Iterator[Sign]:
     """What fills first, where, and how far off the model is."""
     if report.kept is not None:
         yield Sign(f"highest load with {report.kept.what} under "
                    f"{report.kept.limit(report.model, units_of(report))}",
-                   report.kept.shown(units_of(report)))  # fmt: skip
-    yield from tipping_signs(report)
+                   report.kept.shown(units_of(report)),
+                   Light.BAD if report.kept.is_none else None)  # fmt: skip
+    yield from tipping_signs(report, found) if found else []
     first = fills_first(report)
     yield from [Sign("fills first", str(first))] if first else []
     if limit_words(report):
@@ -128,9 +135,9 @@ def _signs(report: Report | ModelReport) -> Iterator[Sign]:
         yield from _errors(report)
     else:
         yield Sign("measured", "nothing", Light.LOOK)
-    found = warnings(report)
-    yield Sign("warnings", counted(len(found), "warning") if found else "none",
-               Light.LOOK if found else Light.GOOD)  # fmt: skip
+    told = warnings(report)
+    yield Sign("warnings", counted(len(told), "warning") if told else "none",
+               Light.LOOK if told else Light.GOOD)  # fmt: skip
 
 
 def _errors(report: Report) -> Iterator[Sign]:
@@ -146,7 +153,7 @@ def _errors(report: Report) -> Iterator[Sign]:
 def _warned(report: Report | ModelReport) -> list[Block]:
     """Warnings, and findings of the load test, with their lights."""
     found: list[tuple[Light | None, str, str]]
-    found = [(Light.LOOK, "warning", text) for text in warnings(report)]
+    found = [_warning(text) for text in warnings(report)]
     if isinstance(report, Report):
         scale = units_of(report)
         found += [
@@ -154,6 +161,12 @@ def _warned(report: Report | ModelReport) -> list[Block]:
             for f in report.comparison.findings
         ]
     return [Warned(tuple(found))] if found else []
+
+
+def _warning(text: str) -> tuple[Light, str, str]:
+    """A warning with its light and its word, which is `approximate` for those that say so."""
+    word, _, rest = text.partition(": ")
+    return (Light.LOOK, word, rest) if word == "approximate" else (Light.LOOK, "warning", text)
 
 
 def _sliders(report: Report | ModelReport, made: Panel | NoPanel) -> Sliders:
@@ -197,9 +210,6 @@ def _system(report: Report | ModelReport, drawn: Drawings) -> Iterator[Block]:
         told.append(Words(f"Source of the model: {model.source}", is_note=True))
     graph = [Drawn(drawn.graph, graph_caption(report))] if drawn.graph else []
     yield Beside(graph, told)
-    if found := tipping_of(report):
-        states = states_drawing(found)
-        yield Drawn(states, states.words)
     yield Grid(parameter_table(report))
 
 
@@ -220,8 +230,10 @@ def _solver(report: Report | ModelReport, formulas: list[Equation]) -> str:
     if kind is None:
         return "" if formulas else "The model has no formula short enough to be read."
     ground = report.ground
-    how = f"solved by {solved_by(ground)}" if ground else "solved numerically"
-    return f"{kind} {how}."
+    if ground is None:
+        return f"{kind} solved numerically."
+    near = ", approximate" if ground.solution.approximation else ""
+    return f"{kind} solved numerically (method: {ground.solution.method}{near})."
 
 
 _UNSOLVED = {

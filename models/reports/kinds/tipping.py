@@ -7,12 +7,15 @@ import matplotlib
 from headway.errors import GraphError
 from headway.models.analysis.retries import Retries, retries
 from headway.models.language.scales import units_of
+from headway.models.plotting.looks.page import WIDTH
 from headway.models.plotting.retries import retries_figure
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import Headline, Light, Sign
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.report import Report
 from headway.models.structure.network_kind import NetworkKind
+
+_HEIGHT = 3.9  # inches, of a chart
 
 
 def tipping_of(report: Report | ModelReport) -> Retries | None:
@@ -50,23 +53,32 @@ def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> 
     said = f"They can: between {low} and {high} a burst can tip it over, and it stays down"
     if isfinite(tipping.pulse):
         said += f"; here {ceil(tipping.pulse):,} requests at once are enough"
-    return Headline(question, f"{said}. Before that, {now}.")
+    return Headline(question, f"{said}. Until then, {now}.")
 
 
 def states_drawing(found: Retries) -> PageFigure:
     """The attempts of each state over the load."""
     with matplotlib.rc_context({"text.parse_math": False}):
         figure = retries_figure(found)
+        figure.axes[0].set_title("")  # the page says what it is
+        figure.set_size_inches(WIDTH, _HEIGHT)
     words = (
         "Attempts over the load: where the line turns back, a bad state lasts beside the good one."
     )
     return PageFigure(inline_svg(figure, "states", words), words)
 
 
-def tipping_signs(report: Report | ModelReport) -> list[Sign]:
-    """The loads at which it can tip over, and does."""
-    found = tipping_of(report)
-    if found is None or found.tipping.folds is None:
+def tipping_signs(report: Report | ModelReport, found: Retries) -> list[Sign]:
+    """The loads at which it can tip over, and does.
+
+    Parameters
+    ----------
+    report
+        What the page is about.
+    found
+        Its states.
+    """
+    if found.tipping.folds is None:
         return []
     folds, load, scale = found.tipping.folds, found.tipping.load, units_of(report)
     is_over, is_near = load >= folds.tips, load > folds.vanishes

@@ -109,7 +109,7 @@ def _verdict(one: Difference) -> str:
         return "measured once"
     if not one.is_clear:
         return "not told apart"
-    return "better" if (one.ratio > 1) == one.more_is_better else "worse"
+    return "worse" if one.is_worse else "better"
 
 
 def _notes(builds: Builds) -> tuple[str, ...]:

@@ -118,7 +118,11 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
     columns = [
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
-    first_notes = (str(fit.comparison.axes), *closed_notes(fit.comparison, scale), *_weights(fit))
+    first_notes = (
+        f"columns: {fit.comparison.axes}",
+        *closed_notes(fit.comparison, scale),
+        *_weights(fit),
+    )
     first_notes = (*first_notes, *arrival_note(fit.model), *derivation(fit, scale))
     warnings = fit.warnings_in(scale, are_quick=not fit.is_examined)
     findings = finding_lines(fit.comparison.findings, scale)

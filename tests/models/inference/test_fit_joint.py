@@ -44,7 +44,7 @@ def test_a_closed_test_is_fitted_to_both_columns():
     assert fit.problem.outputs == ("response_time", "throughput")
     # digits as Python prints them; the search ends at 1e-12 relative changes
     assert fit.values == pytest.approx({"delay": 30e-6, "service_time": 30e-6}, rel=1e-6)
-    assert str(fit.comparison.axes) == "y = response_us,throughput_ops_s, x = clients"
+    assert str(fit.comparison.axes) == "response_us, throughput_ops_s over clients"
 
 
 def test_what_follows_by_littles_law_counts_once():

@@ -83,7 +83,7 @@ def test_y_says_otherwise():
 
     assert (comparison.output, str(comparison.axes)) == (
         "outstanding",
-        "y = outstanding, x = throughput_ops_s",
+        "outstanding over throughput_ops_s",
     )
     np.testing.assert_allclose(comparison.relative_error, 0, atol=1e-6)  # six printed digits
 
@@ -93,7 +93,7 @@ def test_percentiles_are_held_against_percentiles(column):
     comparison = machine().compare(table(open_table()), y=column)
 
     assert comparison.output == "response_time_p95"
-    assert str(comparison.axes) == "y = response_p95_ms, x = throughput_ops_s"
+    assert str(comparison.axes) == "response_p95_ms over throughput_ops_s"
     np.testing.assert_allclose(
         comparison.relative_error, 0, atol=1e-5
     )  # six digits of milliseconds
@@ -165,7 +165,7 @@ def test_a_population_closes_the_model(title, word):
     comparison = machine().compare(table(closed_table(title=title)))
 
     assert comparison.model.is_closed
-    assert str(comparison.axes) == f"y = response_ms,throughput_ops_s, x = {title}"
+    assert str(comparison.axes) == f"response_ms, throughput_ops_s over {title}"
     assert str(comparison.load.unit) == word
     np.testing.assert_allclose(
         comparison.relative_error, 0, atol=1e-7
@@ -193,7 +193,7 @@ def test_throughput_against_a_population():
 
     assert (comparison.output, str(comparison.axes)) == (
         "throughput",
-        "y = throughput_ops_s, x = clients",
+        "throughput_ops_s over clients",
     )
     np.testing.assert_allclose(comparison.relative_error, 0, atol=1e-7)
     only = "\n".join(line.rpartition(",")[0] for line in closed_table().splitlines())
@@ -255,7 +255,7 @@ def test_closed_curves_have_no_signature():
         curve(table(closed_table()))
 
     made = MeasuredSignature.of(curve(table(closed_table()), x="throughput_ops_s"))
-    assert str(made.curve.axes) == "y = response_ms, x = throughput_ops_s"
+    assert str(made.curve.axes) == "response_ms over throughput_ops_s"
 
 
 @pytest.mark.parametrize("y", [None, "throughput_ops_s"])
@@ -312,7 +312,7 @@ def test_every_answer_says_which_columns_it_comes_from(command, tmp_path):
     document = json.loads(headway(*command, str(path), "--json").out)
     rows = list(csv.DictReader(headway(*command, str(path), "--csv").out.splitlines()))
 
-    assert "y = response_ms, x = throughput_ops_s" in printed
+    assert "response_ms over throughput_ops_s" in printed
     assert (document["x"], document["y"]) == ("throughput_ops_s", "response_ms")
     assert {(row["x"], row["y"]) for row in rows} == {("throughput_ops_s", "response_ms")}
 
@@ -323,7 +323,7 @@ def test_targets_after_a_fit_say_it_too(tmp_path):
     command = [*ANSWERS["sensitivity"], str(path), "--set", "arrival_rate=500",
                "--target", "response_time=7ms", "--solve-for", "service_time"]  # fmt: skip
 
-    assert "y = response_ms, x = throughput_ops_s" in headway(*command).out
+    assert "response_ms over throughput_ops_s" in headway(*command).out
     assert json.loads(headway(*command, "--json").out)["y"] == "response_ms"
 
 
@@ -333,7 +333,7 @@ def test_several_servers_say_it_too(tmp_path):
         path.write_text(open_table())
     command = ["fit", "server", "--data", str(paths[0]), "--data", str(paths[1])]
 
-    assert "y = response_ms, x = throughput_ops_s" in headway(*command).out
+    assert "response_ms over throughput_ops_s" in headway(*command).out
     servers = json.loads(headway(*command, "--json").out)["servers"]
     assert {server["y"] for server in servers} == {"response_ms"}
     rows = list(csv.DictReader(headway(*command, "--csv").out.splitlines()))
@@ -343,9 +343,9 @@ def test_several_servers_say_it_too(tmp_path):
 def test_reports_say_it_too():
     page = make_report(machine(), table(open_table())).to_html()
 
-    assert "y = response_ms, x = throughput_ops_s" in page
+    assert "response_ms over throughput_ops_s" in page
     closed = make_report(machine(), table(closed_table())).to_html()
-    assert "y = response_ms,throughput_ops_s, x = clients" in closed
+    assert "response_ms, throughput_ops_s over clients" in closed
 
 
 def test_plots_name_a_column_where_its_title_says_more_than_the_axis():
@@ -360,7 +360,7 @@ def test_plots_name_a_column_where_its_title_says_more_than_the_axis():
         assert figure.axes[0].get_ylabel() == "response time [ms]"
         assert figure.axes[-1].get_xlabel() == "throughput [op/s]"
     tail = table("throughput_ops_s,p95_ms\n100,3\n").column("p95_ms")
-    assert column_label("response_time", tail.unit, "y", tail).endswith("[ms]\ny = p95_ms")
+    assert column_label("response_time", tail.unit, tail).endswith("[ms]\n(column p95_ms)")
 
 
 def test_refusals_are_one_line(tmp_path):

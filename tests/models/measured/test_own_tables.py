@@ -154,10 +154,10 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
     ):
         result = headway(*command, "--data", sheet, *HINTS, "--decimal", ",")
         assert result.code == 0, result.err
-        assert "y = Average,Requests/sec, x = Users" in " ".join(result.out.split())
+        assert "Average, Requests/sec over Users" in " ".join(result.out.split())
     out = tmp_path / "page.html"
     assert headway("report", *model, "--data", sheet, *HINTS, "--out", out).code == 0
-    assert "y = Average,Requests/sec, x = Users" in out.read_text()
+    assert "Average, Requests/sec over Users" in out.read_text()
     audited = headway("audit", sheet, *HINTS)
     assert "response time = Average" in " ".join(audited.out.split())
     columns = json.loads(headway("audit", sheet, *HINTS, "--json").out)["columns"]
