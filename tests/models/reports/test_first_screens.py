@@ -1,6 +1,7 @@
 """What a first screen says where the plain answer would mislead, and where words would overlap."""
 
 import pytest
+from matplotlib.figure import Figure
 
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.kept import Kept
@@ -8,8 +9,8 @@ from headway.models.inference.builds import Builds, Difference
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
 from headway.models.measured.points import Loop, Point
-from headway.models.over.days import Day
 from headway.models.plotting.graphs.figure import model_figure
+from headway.models.plotting.looks.legends import legend, make_room
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.kinds.builds import BuildsReport, builds_contents
 from headway.models.structure.graph import ModelGraph
@@ -59,10 +60,17 @@ def test_a_box_says_the_value_of_the_parameter_that_has_its_name():
     assert "service time: work" in words
 
 
-def test_the_legend_of_a_day_hides_no_target():
-    day = pool().over(Day((0.0, 60.0, 120.0), (50.0, 150.0)), target=0.016, every=60)
-    figure = day.plot()
-    below = figure.axes[1]
-    box = below.get_legend().get_window_extent()
-    across = below.transData.transform((0, day.target * 1000))[1]
-    assert not box.y0 < across < box.y1
+def test_a_legend_hides_no_line_across_the_panel():
+    figure = Figure(figsize=(4, 2))
+    axes = figure.subplots()
+    axes.plot([0, 1], [0.05, 0.05], label="mean")
+    axes.axhline(0.6, label="target")
+    for name in ("p95", "p99"):
+        axes.plot([0, 1], [0.1, 0.1], label=name)
+    axes.set_ylim(0, 1)
+    legend(axes)
+    make_room(figure)
+    figure.draw_without_rendering()
+    box = axes.get_legend().get_window_extent()
+    across = axes.transData.transform([(0, y) for y in (0.05, 0.1, 0.6)])[:, 1]
+    assert not ((across > box.y0) & (across < box.y1)).any()
