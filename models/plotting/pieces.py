@@ -16,6 +16,7 @@ from headway.models.measured.cells import Observed
 from headway.models.measured.roles import part_of
 from headway.models.plotting.looks.axes import write_log_ticks
 from headway.models.plotting.looks.colours import LIGHT
+from headway.models.structure.outputs import percent_of
 from headway.records import dataclass
 
 PALETTE = LIGHT.series
@@ -79,7 +80,8 @@ def axis_label(name: str, shown: Unit) -> str:
 def column_label(name: str, shown: Unit, column: Observed) -> str:
     """Words and unit for an axis; below them the column drawn there, where they leave it open."""
     part = part_of(column)
-    is_same = name == column.name or name.endswith(f"_{column.name}")  # response_time_p99 is p99
+    tail = name.rpartition("_")[2] if percent_of(name) else name
+    is_same = name == column.name or tail in column.name.split("_")  # response_time_p99 is p99
     is_told = is_same or (part is not None and part.role.output == name)
     return axis_label(name, shown) + ("" if is_told else f"\n(column {column.header})")
 
