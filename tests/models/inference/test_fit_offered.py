@@ -36,7 +36,7 @@ def test_a_room_is_fitted_to_what_came_through_of_what_was_offered():
     fit = ROOM.at(s=2e-3, places=40).fit(table(), ["s", "places"])
 
     assert fit.problem.outputs == ("response_time", "throughput")
-    assert str(fit.comparison.axes).endswith("x = requested_ops_s")
+    assert str(fit.comparison.axes).endswith("over requested_ops_s")
     # digits as Python prints them, and a count that is whole
     assert fit.values == pytest.approx({"s": 1e-2, "places": 12}, rel=1e-6)
     assert fit.points == 16

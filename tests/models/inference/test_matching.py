@@ -274,7 +274,7 @@ def test_a_server_is_fitted_closed_at_the_measured_populations(y):
     assert by_name["saturation throughput"] == pytest.approx(1000, rel=1e-4)
     assert by_name["base response time"] == pytest.approx(5e-3, rel=1e-4)
     assert "slope" not in by_name
-    assert "x = clients" in str(server)
+    assert "over clients" in str(server)
 
 
 def test_what_cannot_be_closed_is_refused_with_its_reason():
