@@ -35,7 +35,7 @@ COMMANDS = {
     "audit": "Check whether a load test can be trusted.",
     "model": "Make a model of services from their traces.",
     "show": "Show a model: parameters, graph, assumptions, closed forms.",
-    "import": "Import a model from JMT (JMVA, JSIMg) or PMIF.",
+    "import": "Import a model of JMT, PMIF or LQNS.",
     "solve": "Solve a model at one or many operating points.",
     "check": "Compare a solution with a simulation of the same model.",
     "balance": "Show the load at which each resource of a machine saturates.",
@@ -156,8 +156,9 @@ class Group(Formed, click.Group):
             import difflib
 
             names = self.list_commands(ctx)
-            near = difflib.get_close_matches(args[0], names, 2) or names
-            ctx.fail(f"there is no command {args[0]!r}; did you mean {', '.join(near)}?")
+            near = difflib.get_close_matches(args[0], names, 2)
+            other = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(names)}"
+            ctx.fail(f"there is no command {args[0]!r}; {other}")
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and command.no_args_is_help:
             rest = rest or [HELP]
@@ -334,8 +335,16 @@ def _alike(name: str, names: Sequence[str]) -> Sequence[str]:
     return get_close_matches(name, names, cutoff=0.75) or names
 
 
+def _example(context: click.Context) -> str:
+    """How a command is used: the first form of its help."""
+    forms = (context.command.epilog or "").replace("\\\n", "").splitlines()[1:]
+    return f"as in {' '.join(forms[0].split())}" if forms else f"see {context.command_path} --help"
+
+
 def _message(error: Exception) -> str:
     text: Any = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    if isinstance(error, click.MissingParameter) and error.ctx is not None:
+        text = f"{text.rstrip('.')}; {_example(error.ctx)}"
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         near = _alike(error.option_name, error.possibilities)
         text = f"no such option {error.option_name}; did you mean {', '.join(near)}?"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FORMS = (
     "headway audit load_tests/wrk",
-    "headway audit curve.csv --json",
+    "headway audit load_tests/k6 --arrivals constant",
 )
 
 

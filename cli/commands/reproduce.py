@@ -9,7 +9,7 @@ from headway.cli.pictures import Drawing, plot_option
 
 FORMS = (
     "headway reproduce thesis/table-3.3",
-    "headway reproduce thesis/table-3.3 --json",
+    "headway reproduce --errata",
 )
 DIFFERENT = 1
 

@@ -70,6 +70,17 @@ class Finding:
         return "".join([*parts, rest])
 
 
+def kind_words(kind: str) -> str:
+    """A kind of finding as people say it.
+
+    Examples
+    --------
+    >>> kind_words("littles_law"), kind_words("hidden_closed_loop")
+    ("Little's law", 'hidden closed loop')
+    """
+    return kind.replace("littles", "Little's").replace("_", " ")
+
+
 Look = Callable[[Sequence[Point]], Iterator[Finding]]
 """Checks points, in the order of their load, for a kind of finding."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from headway.models.analysis.audit import Audit, audit
-from headway.models.auditing.finding import Severity
+from headway.models.auditing.finding import Severity, kind_words
 from headway.models.inference.builds import USUAL, Builds, Difference, compare_builds
 from headway.models.reading.loadtest import LoadTest
 from headway.models.tables.shown import Answer
@@ -133,8 +133,7 @@ def _of_audit(audited: Audit) -> Iterator[GateCheck]:
     """What the audit found: errors fail, warnings leave open whether the numbers hold."""
     for each in audited.findings:
         if each.severity in _WEIGHED:
-            name = each.kind.replace("_", " ")
-            yield GateCheck("audit", name, _WEIGHED[each.severity], each.text)
+            yield GateCheck("audit", kind_words(each.kind), _WEIGHED[each.severity], each.text)
 
 
 def _of_builds(builds: Builds | None) -> Iterator[GateCheck]:
@@ -157,8 +156,9 @@ def _change(one: Difference, builds: Builds, verdict: Verdict) -> str:
         return f"{known}: worse by more than {allowed}"
     if verdict is Verdict.PASSED:
         return f"{known}: not worse by more than {allowed}"
+    may = "is worse, perhaps" if one.is_worse else "may be worse"
     runs = counted(builds.runs, "run") if builds.runs else "repeated runs"
     return (
-        f"{known}: may be worse by more than {allowed}: run each load more often (a difference of "
-        f"{allowed} takes {runs} of each load and build)"
+        f"{known}: {may} by more than {allowed}; more runs would tell ({allowed} takes {runs} of "
+        "each load and build)"
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.models.analysis.audit import Audit
-from headway.models.auditing.finding import Finding
+from headway.models.auditing.finding import Finding, kind_words
 from headway.models.auditing.open_view import OpenPoint
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
@@ -43,7 +43,7 @@ def finding_records(findings: Sequence[Finding]) -> Records:
     return Records(
         (
             field("kind", (each.kind for each in findings)),
-            words("finding", (each.kind.replace("_", " ") for each in findings)),
+            words("finding", (kind_words(each.kind) for each in findings)),
             field("severity", (each.severity.value for each in findings), title="severity"),
             field("text", (each.text for each in findings), title="finding and remedy"),
             field("value", (each.value for each in findings)),

@@ -18,6 +18,7 @@ _SHOWN: dict[str, Unit] = {
     role.part: ONE if role.unit.text == "job" else role.unit for role in ROLES if role.part
 }
 _TIME = unit("s")
+_LENGTH = "duration"  # of a run: in a unit of its own, not that of response times
 _MOST_LEFT = 8
 """Columns without a role, and files without measurements, that are named."""
 
@@ -47,7 +48,8 @@ def _table(test: LoadTest, scale: Scale) -> Table:
         columns.append(Column("loop", tuple(p.loop.value if p.loop else None for p in points)))
     for name, shown in _SHOWN.items():
         values = [getattr(point, name) for point in points]
-        columns += _column(name.replace("_", " "), values, shown, scale)
+        own = Scale() if name == _LENGTH else scale
+        columns += _column(name.replace("_", " "), values, shown, own)
     for percent in _percents(test):
         values = [point.percentiles.get(percent) for point in points]
         columns += _column(f"p{digits(percent)}", values, _TIME, scale)

@@ -89,7 +89,10 @@ def model_methods_table(found: "ModelMethods") -> Table:
 
 
 def _error(one: "Applicable") -> str:
-    return one.reason if one.error is None else str(one.error)
+    """The error, or why it does not apply, without the name that the row begins with."""
+    if one.error is not None:
+        return str(one.error)
+    return one.reason.removeprefix(f"method {one.name} ").removesuffix("; use method auto")
 
 
 def model_methods_document(found: "ModelMethods") -> dict[str, Any]:

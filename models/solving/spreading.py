@@ -40,6 +40,8 @@ def propagating(model: Model) -> Model:
     graph = model.graph
     if not graph.stations:
         msg = f"{model.name} is a program without stations, so there is no variability to propagate"
+        if graph.layers:
+            msg = f"{model.name} has layered services, which qna does not solve; use method auto"
         raise GraphError(msg)
     if graph.arrival_batches:
         from headway.models.structure.planning.batches import refuse_batches

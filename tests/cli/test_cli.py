@@ -212,6 +212,10 @@ def test_pictures_in_every_format(tmp_path):
         (["signature", "sfs", "nothing.csv"], "there is no such file"),
         (["signature", "nfs", "nothing.csv"], "there is no command 'nfs'; did you mean sfs?"),
         (["show", "nfs-server", "--preset", ""], "no preset"),
+        (["grow"], "there is no command 'grow'; there are models, kinds, "),
+        (["solve"], "Missing argument 'MODEL'; as in headway solve nfs-server --preset raid --set"),
+        (["size", "nfs-server"], "raid --target 'response_time<=15ms' --choose disks=4:32 --cost"),
+        (["next", "x", "--target", "p99<=3ms"], "as in response_time_p99<=300ms"),
     ],
 )
 def test_refused_in_one_line(arguments, message, tmp_path, monkeypatch):

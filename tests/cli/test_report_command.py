@@ -213,7 +213,7 @@ def test_measurements_alone_make_a_page_of_their_audit(tmp_path):
     shown = [node.text for node in page.every("li") if node.text.partition(":")[0] in SEVERITIES]
     assert shown == [f"{each.severity.value}: {each.text}." for each in findings.findings]
     rows = {row.children[0].text: row.children[-1].text for row in page.every("tr")}
-    assert rows["littles law"] == "1"
+    assert rows["Little's law"] == "1"
     assert rows["ran out of clients"] == "none"
     assert "--wide" not in text
     typed = f"headway report --data load_tests/wrk --out {tmp_path}/x.html"

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import InvalidParameter, UnknownParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense, read_goals
 from headway.models.inference.certainty.draws import WORTH, Draws
@@ -32,6 +32,7 @@ from headway.records import dataclass
 PRECISION = 0.05
 """Share of the lower end of an interval that it may be wide, where no other is asked for."""
 
+_LIMIT = "response_time_p99<=300ms"  # how one is written
 _UNLIKELY = 10.0  # logarithm of a ratio of likelihoods: 99.95% of chi-square with 4 degrees, halved
 _FINE = 96  # loads between which crossings are interpolated; more of them cost only time
 
@@ -132,12 +133,16 @@ def read_limit(target: str | Goal) -> Goal:
     headway.errors.InvalidParameter: target throughput: a load is sought under a limit of \
 response_time or one of its percentiles; write response_time_p99<=300ms
     """
-    known = ModelGraph("any").station("server", MM1(1e-3)).at().solve(1.0)
-    goal = read_goals(known, [target])[0]
+    known = ModelGraph("server").station("server", MM1(1e-3)).at().solve(1.0)
+    try:
+        goal = read_goals(known, [target])[0]
+    except UnknownParameter:
+        msg = f"target {target}: limit response_time or a percentile, as in {_LIMIT}"
+        raise InvalidParameter(msg) from None
     if goal.output != RESPONSE_TIME and percent_of(goal.output) is None:
         msg = (
             f"target {goal.output}: a load is sought under a limit of response_time or one of its "
-            "percentiles; write response_time_p99<=300ms"
+            f"percentiles; write {_LIMIT}"
         )
         raise InvalidParameter(msg)
     if goal.sense is not Sense.AT_MOST or goal.limit <= 0:

@@ -8,7 +8,7 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.models.analysis.audit import CHECKS, Audit
-from headway.models.auditing.finding import Severity
+from headway.models.auditing.finding import Severity, kind_words
 from headway.models.language.scales import Scale, units_of
 from headway.models.plotting.graphs.tested import tested_figure
 from headway.models.reading.loadtest import LoadTest
@@ -116,7 +116,7 @@ def _headline(audit: Audit) -> Headline:
     """Whether the test can be trusted, by the worst that was found, and how far it went."""
     counts = {each: [f.kind for f in audit.findings if f.severity is each] for each in Severity}
     worst = next((each for each in Severity if counts[each]), Severity.NOTE)
-    named = ", ".join(dict.fromkeys(kind.replace("_", " ") for kind in counts[worst]))
+    named = ", ".join(dict.fromkeys(map(kind_words, counts[worst])))
     why = (
         f": {counted(len(counts[worst]), worst.value)} ({named}), explained below" if named else ""
     )
@@ -168,7 +168,7 @@ def _checks(audit: Audit) -> Table:
     """Every kind of finding, what it looks for, and how often it was found."""
     counts = [sum(f.kind == kind.name for f in audit.findings) for kind in CHECKS]
     columns = (
-        Column("check", tuple(kind.name.replace("_", " ") for kind in CHECKS)),
+        Column("check", tuple(kind_words(kind.name) for kind in CHECKS)),
         Column("looks for", tuple(kind.means.replace("`value`", "x") for kind in CHECKS)),
         Column("findings", tuple(str(count) if count else "none" for count in counts)),
     )
