@@ -1,11 +1,12 @@
 """What a fitted form tells of a server: base, slope, saturation, time per operation, cache."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.inference.certainty.draws import Draws, saturations
 from headway.models.inference.certainty.profile import (
     Profiled,
@@ -31,7 +32,9 @@ from headway.models.structure.outputs import percent_of
 from headway.numerals import digits
 from headway.records import dataclass
 
-Values = dict[str, float]
+Values: TypeAlias = Mapping[str, Amount]
+Told: TypeAlias = Callable[[Values], Amount]
+"""What values of the free parameters tell; of arrays, for each of their entries."""
 
 SATURATION = "saturation throughput"
 """What the throughput at which a server is always busy is called."""
@@ -156,52 +159,59 @@ def _derived(fit: Fit, derived: Derived, least: float) -> ServerQuantity:
     inputs = fit.model.inputs
     fixed = {name: float(np.ravel(inputs[name])[0]) for name in read.names - {*fit.free}}
 
-    def of(values: Values) -> float:
-        return float(read.evaluate(fixed | values))
+    def of(values: Values) -> Amount:
+        return read.evaluate({**fixed, **values})
 
     free = [name for name in fit.free if name in read.names]
     if len(free) == 1 and (both := _of_ends(fit, free[0], of)) is not None:
-        return ServerQuantity(derived.name, of(fit.values), *both, shown)
+        return ServerQuantity(derived.name, float(of(fit.values)), *both, shown)
     return _profiled(fit, derived.name, shown, of, least)
 
 
-def _of_ends(fit: Fit, name: str, of: Callable[[Values], float]) -> tuple[float, float] | None:
+def _of_ends(fit: Fit, name: str, of: Told) -> tuple[float, float] | None:
     """The interval of what follows from one parameter, by the ends of its own; None if unknown."""
     low, high = fit.ci95[name]
     if not (low > 0 and math.isfinite(high)):
         return None
-    both = sorted(of({**fit.values, name: end}) for end in (low, high))
+    both = sorted(float(of({**fit.values, name: end})) for end in (low, high))
     inside = both[0] <= of(fit.values) <= both[1]
     return (both[0], both[1]) if inside and both[0] > 0 and math.isfinite(both[1]) else None
 
 
 def _predicted(fit: Fit, values: Values) -> FloatArray:
+    """Predictions by load, a row for each set of values."""
     order = np.argsort(fit.comparison.load.values, kind="stable")
-    predicted = fit.problem.predict(np.array([values[name] for name in fit.free]))
-    return fit.problem.first(predicted)[order]
+    sets = np.stack([np.asarray(values[name], float) for name in fit.free], axis=-1)
+    predicted = fit.problem.predict(sets.reshape(-1, len(fit.free)))
+    return fit.problem.first(predicted)[:, order].reshape(*sets.shape[:-1], -1)
 
 
-def _base(fit: Fit, values: Values) -> float:
+def _base(fit: Fit, values: Values) -> FloatArray:
     """Response time at the least load; from a throughput of jobs that circulate, N/X - Z."""
-    first = float(_predicted(fit, values)[0])
+    first = _predicted(fit, values)[..., 0]
     if fit.comparison.output != "throughput":
         return first
     jobs = float(fit.comparison.load.values.min())
-    return jobs / first - float(np.min(np.asarray(fit.model.inputs["think_time"])))
+    return np.asarray(jobs / first - float(np.min(np.asarray(fit.model.inputs["think_time"]))))
 
 
-def _slope(fit: Fit, values: Values) -> float:
-    predicted = _predicted(fit, values)
-    if predicted.size < FEWEST_POINTS or not np.isfinite(predicted).all():
-        return float("nan")
-    return regression_line(np.sort(fit.comparison.load.values), predicted).slope
+def _slope(fit: Fit, values: Values) -> FloatArray:
+    """Slope of a straight line through the predictions; not a number where there are too few."""
+    loads = np.sort(fit.comparison.load.values)
+
+    def of_row(predicted: FloatArray) -> float:
+        if predicted.size < FEWEST_POINTS or not np.isfinite(predicted).all():
+            return float("nan")
+        return regression_line(loads, predicted).slope
+
+    return np.apply_along_axis(of_row, -1, _predicted(fit, values))
 
 
-def _of_array(fit: Fit, of: Callable[[Values], float]) -> Quantity:
-    return lambda free: float(of(dict(zip(fit.free, map(float, free), strict=True))))
+def _of_sets(fit: Fit, of: Told) -> Quantity:
+    return lambda free: np.asarray(of(dict(zip(fit.free, np.moveaxis(free, -1, 0), strict=True))))
 
 
-def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> ServerQuantity:
+def _linear(fit: Fit, name: str, shown: str, of: Told) -> ServerQuantity:
     """A quantity and its interval, linearly from what is known of the parameters."""
     value, half = _about(fit, of)
     if half < value:
@@ -209,12 +219,12 @@ def _linear(fit: Fit, name: str, shown: str, of: Callable[[Values], float]) -> S
     return ServerQuantity(name, value, value - half, value + half, shown)
 
 
-def _about(fit: Fit, of: Callable[[Values], float]) -> tuple[float, float]:
+def _about(fit: Fit, of: Told) -> tuple[float, float]:
     """A quantity, and how far it may be from there, linearly from the parameters."""
-    quantity = _of_array(fit, of)
+    quantity = _of_sets(fit, of)
     slopes = gradient(fit.problem, quantity, fit.optimum.free)
     half = student(fit.uncertainty.degrees) * fit.uncertainty.error_of(slopes)
-    return quantity(fit.optimum.free), half
+    return float(quantity(fit.optimum.free)), half
 
 
 def _positive(name: str, value: float, half: float, shown: str) -> ServerQuantity:
@@ -226,9 +236,7 @@ def _positive(name: str, value: float, half: float, shown: str) -> ServerQuantit
     return ServerQuantity(name, value, value / factor, value * factor, shown)
 
 
-def _profiled(
-    fit: Fit, name: str, shown: str, of: Callable[[Values], float], least: float
-) -> ServerQuantity:
+def _profiled(fit: Fit, name: str, shown: str, of: Told, least: float) -> ServerQuantity:
     """A positive quantity and its interval by profile likelihood, by its logarithm.
 
     Where counts do not move by fractions the linear interval stands, and so where it is narrow.
@@ -242,11 +250,11 @@ def _profiled(
     if stuck or (narrow and not fit.optimum.at_bound.any()):
         return plain
 
-    def quantity(free: FloatArray) -> float:
-        value = _of_array(fit, of)(free)
-        return math.log(value) if value > 0 else -math.inf
+    def quantity(free: FloatArray) -> FloatArray:
+        value = _of_sets(fit, of)(free)
+        return np.where(value > 0, np.log(np.where(value > 0, value, 1.0)), -np.inf)
 
-    best = Reached(quantity(fit.optimum.free), fit.optimum.cost, fit.optimum.free)
+    best = Reached(float(quantity(fit.optimum.free)), fit.optimum.cost, fit.optimum.free)
     reach = min(math.log(plain.high / plain.value), _REACH) if plain.high < math.inf else _REACH
     wide = math.log(_WIDEST)
     limits = (math.log(least) if least else best.value - wide, best.value + wide)

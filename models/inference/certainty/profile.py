@@ -27,8 +27,8 @@ _STEEPEST = 2.0  # power by which one value follows another at most
 _STEPS, _PRECISION = 100, 1e-10
 _DIFFERENCE = 1e-6
 
-Quantity = Callable[[FloatArray], float]
-"""A number as a function of the free parameters."""
+Quantity = Callable[[FloatArray], FloatArray]
+"""A number as a function of the free parameters, for each set of them along any leading axes."""
 
 
 @dataclass(frozen=True)
@@ -228,19 +228,30 @@ def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: 
     low, high = problem.bounds
     weight = _HOLDING / width
 
+    def sloped(jacobian: FloatArray, sets: FloatArray) -> FloatArray:
+        holding = weight * gradient(problem, quantity, sets)
+        return np.concatenate([jacobian, holding[:, None]], axis=-2)
+
     def jacobian(sets: FloatArray, rows: Rows) -> FloatArray:  # noqa: ARG001
-        holding = np.array([weight * gradient(problem, quantity, free) for free in sets])
-        return np.concatenate([problem.jacobian(sets), holding[:, None]], axis=-2)
+        return sloped(problem.jacobian(sets), sets)
 
     def hold(asked: Sequence[Held]) -> list[Reached]:
         values, starts = np.array([e.value for e in asked]), np.array([e.free for e in asked])
 
+        def missed(errors: FloatArray, sets: FloatArray, rows: Rows) -> FloatArray:
+            held = weight * (quantity(sets) - values[rows])
+            return np.concatenate([errors, held[:, None]], axis=-1)
+
         def residuals(sets: FloatArray, rows: Rows) -> FloatArray:
-            missed = np.array([quantity(tried) for tried in sets]) - values[rows]
-            return np.concatenate([problem.residuals(sets), weight * missed[:, None]], axis=-1)
+            return missed(problem.residuals(sets), sets, rows)
+
+        def both(sets: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
+            errors, jacobian = problem.both(sets)
+            return missed(errors, sets, rows), sloped(jacobian, sets)
 
         scale = natural_scale(problem, starts)
         valley = Valley(residuals, jacobian, low, high, scale, problem.loss, exact=1)
+        valley = replace(valley, both=both) if problem.at_once else valley
         ended = descend(valley, starts, _STEPS, _PRECISION, worth)[0]
         return [
             Reached(value, cost(value, free), free)
@@ -248,25 +259,25 @@ def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: 
         ]
 
     def cost(value: float, free: FloatArray) -> float:
-        missed = abs(quantity(free) - value) > 0.01 * max(width, 1e-3 * abs(value))
-        return np.inf if missed else float(problem.cost(free))
+        is_off = abs(quantity(free) - value) > 0.01 * max(width, 1e-3 * abs(value))
+        return np.inf if is_off else float(problem.cost(free))
 
     return hold
 
 
 def gradient(problem: Problem, quantity: Quantity, free: FloatArray) -> FloatArray:
     """Derivatives of a quantity for the free parameters, one-sided where a side has none."""
-    here, slopes = quantity(free), np.zeros(len(free))
     steps = _DIFFERENCE * natural_scale(problem, free)
+    low, high = free - steps, free + steps
     for k, name in enumerate(problem.names):
-        low, high = free[k] - steps[k], free[k] + steps[k]
         if name in problem.whole and not problem.relaxed:
-            low, high = problem.around(name, float(free[k]), 0.0)
-        below, above = (
-            quantity(np.where(np.arange(len(free)) == k, end, free)) for end in (low, high)
-        )
-        slopes[k] = slope_between(below, here, above, free[k] - low, high - free[k])
-    return slopes
+            low[..., k], high[..., k] = problem.around(name, free[..., k], 0.0)
+    each = np.arange(free.shape[-1])
+    below, above = (np.repeat(free[..., None, :], each.size, axis=-2) for _ in range(2))
+    below[..., each, each], above[..., each, each] = low, high
+    values = quantity(np.concatenate([free[..., None, :], below, above], axis=-2))
+    here, lower, upper = np.split(values, [1, 1 + each.size], axis=-1)
+    return slope_between(lower, here, upper, free - low, high - free)
 
 
 def freed(problem: Problem) -> Problem:

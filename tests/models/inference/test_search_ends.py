@@ -5,6 +5,7 @@ import pytest
 
 from headway.models import ModelGraph, catalogue_model
 from headway.models.files.reading import parse_model
+from headway.models.inference.certainty.profile import gradient
 from headway.models.inference.fitting import fit_model
 from headway.models.inference.forms import catalogue_forms, started
 from headway.models.inference.searching.descent import Valley, descend, reflected
@@ -189,3 +190,12 @@ def test_what_comes_with_residuals_is_not_asked_for_again(shared):
 
     assert [*each.ravel(), *one] == pytest.approx([1.0, 2.0] * 3, rel=1e-6)
     assert set(asked) == ({"both"} if shared else {"residuals", "jacobian"})
+
+
+def test_gradients_of_several_sets_are_those_of_each():
+    sets = np.array([[0.002, 0.001, 1.0], [0.001, 0.0005, 2.0]])
+
+    slopes = gradient(two(), lambda free: free[..., 0] + free[..., 1] * free[..., 2] ** 2, sets)
+
+    expected = [[1.0, m**2, 2 * s * m] for _, s, m in sets]
+    np.testing.assert_allclose(slopes, expected, rtol=1e-7)
