@@ -35,7 +35,7 @@ def test_verbs_of_a_model_take_what_is_read(raid):
 def test_a_load_test_becomes_the_model_of_a_server():
     test = headway.read("load_tests/wrk")
     assert headway.audit(test).findings == headway.audit(test.measurements).findings
-    fit = headway.fit_server(test, y="throughput")
+    fit = headway.fit_server(test, y="throughput", forms=["server-pool"])
     server = fit.best.model.at(population=32)
     sized = headway.size(server, ["response_time<=50ms"], {"servers": range(4, 17)}, "servers")
     assert sized.best is not None

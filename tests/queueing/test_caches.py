@@ -54,6 +54,7 @@ def test_errors_of_che_are_as_large_as_documents_and_answers_say():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_labels_of_caches_are_of_the_popularity_that_is_hardest_to_tell():
     """As many objects as find room are asked for much, the others alike; and Zipf's laws below."""
     documented = accuracy().partition("## Caches")[2]

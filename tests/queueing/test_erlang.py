@@ -50,14 +50,14 @@ def fifty_digits():
         yield
 
 
-@pytest.mark.parametrize("servers", mostly_slow(SERVERS, 12))
+@pytest.mark.parametrize("servers", mostly_slow(SERVERS, 11))
 def test_blocking_to_1e_12(servers):
     for utilisation in UTILISATIONS + OVERLOADS:
         load = servers * utilisation
         assert_close(erlang_b(servers, load), exact_blocking(servers, load))
 
 
-@pytest.mark.parametrize("servers", mostly_slow(SERVERS, 12))
+@pytest.mark.parametrize("servers", mostly_slow(SERVERS, 11))
 def test_waiting_to_1e_12(servers):
     for utilisation in UTILISATIONS:
         load = servers * utilisation

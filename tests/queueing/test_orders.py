@@ -26,6 +26,8 @@ from tests.oracles.order_chain import Coming, Served, solve_orders
 from tests.support.class_networks import AGREE, shared
 from tests.support.pages import accuracy
 
+SLOW = pytest.mark.slow
+
 TIMES = (0.5, 0.7, 0.3)
 RATES = (0.4, 0.3, 0.5)
 
@@ -238,11 +240,11 @@ def test_last_come_at_several_servers_is_labelled():
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("head of the line, closed, 2 classes of 1 to 4", ALONE),
+        pytest.param("head of the line, closed, 2 classes of 1 to 4", ALONE, marks=SLOW),
         ("preemptive, closed, 2 classes of 1 to 4", ALONE),
         ("head of the line, open, 2 to 3 servers", (100.0, OPEN)),
-        ("last first at 2 to 3 servers, closed", LAST),
-        ("random order, closed", TURNS),
+        pytest.param("last first at 2 to 3 servers, closed", LAST, marks=SLOW),
+        pytest.param("random order, closed", TURNS, marks=SLOW),
         ("in order of arrival, closed", TURNS),
     ],
 )
@@ -312,6 +314,7 @@ def test_a_way_of_such_stations_alone_is_no_better():
     assert not solve_multiclass([*both, wait], jobs).approximation
 
 
+@pytest.mark.slow
 def test_many_states_at_several_stations_are_left_to_mean_value_analysis():
     """Five stations of 3,960 states each took minutes to settle."""
     solution = parse_model(drawn(92, LARGE).text).solve()

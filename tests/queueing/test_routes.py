@@ -103,7 +103,12 @@ def mixed():
 
 
 @pytest.mark.parametrize(
-    ("p", "rate"), [(0.05, 0.5), (np.array([0.01, 0.09]), 0.5), (0.05, np.array([0.1, 1.0]))]
+    ("p", "rate"),
+    [
+        pytest.param(0.05, 0.5, marks=pytest.mark.slow),
+        pytest.param(np.array([0.01, 0.09]), 0.5, marks=pytest.mark.slow),
+        (0.05, np.array([0.1, 1.0])),
+    ],
 )
 def test_models_by_arrays_and_by_names(p, rate, monkeypatch):
     model = mixed().at(p=p, rate=rate)

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 
-def mostly_slow(cases: Iterable[Any], quick: int | Collection[Any]) -> list[Any]:
+def mostly_slow(
+    cases: Iterable[Any], quick: int | Collection[Any], *, tuples: bool = False
+) -> list[Any]:
     """Mark all cases as slow but the first ones, or those that are named.
 
     Parameters
@@ -15,7 +17,12 @@ def mostly_slow(cases: Iterable[Any], quick: int | Collection[Any]) -> list[Any]
         What a test is parametrized with.
     quick
         How many of them, or which, run each time.
+    tuples
+        Whether each is a tuple of several arguments.
     """
     each = list(cases)
     kept = each[:quick] if isinstance(quick, int) else quick
-    return [one if one in kept else pytest.param(one, marks=pytest.mark.slow) for one in each]
+    return [
+        one if one in kept else pytest.param(*(one if tuples else (one,)), marks=pytest.mark.slow)
+        for one in each
+    ]

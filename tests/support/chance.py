@@ -16,7 +16,7 @@ from hypothesis import is_hypothesis_test, settings
 VARIABLE = "HEADWAY_FUZZ"
 
 # a busy machine is no fault of the code: no deadlines
-settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None, max_examples=40)
 settings.register_profile(
     "random", deadline=None, derandomize=False, database=None, print_blob=True
 )

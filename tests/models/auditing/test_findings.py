@@ -53,7 +53,7 @@ def test_fits_say_it_too(tmp_path):
     path = file(tmp_path, LIMITED)
     one = ("fit", "server-single", "--free", "service_time", "--set", "delay=0ms", "--data", path)
     assert "error of the test" in headway(*one).out
-    for arguments in (one, ("fit", "server", "--data", path)):
+    for arguments in (one, ("fit", "server", "--forms", "server-single", "--data", path)):
         kinds = [f["kind"] for f in json.loads(headway(*arguments, "--json").out)["findings"]]
         assert kinds == ["hidden_closed_loop"]
 

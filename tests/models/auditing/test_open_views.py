@@ -14,7 +14,7 @@ from headway.models.reading.loadtest import LoadTest, read_load_test
 from tests.campaigns.open_views import PERCENTS, Server, missed, opened, sweep
 from tests.support.command import headway
 
-SLICE = range(10)
+SLICE = range(5)
 """Servers of the campaign of 100 (`python -m tests.campaigns.open_views`) that this test simulates
 again."""
 
@@ -26,7 +26,7 @@ def every():
 
 def test_errors_are_those_that_are_stated(every):
     """Nine of ten are to be within; of so few four of five are asked for."""
-    assert len(every) > 25
+    assert len(every) > 12
     low = 0.0
     for top, (mean, tail) in BANDS.items():
         mine = [one for one in every if low < one.utilisation <= top]

@@ -86,7 +86,7 @@ def same(one, other):
     assert one.tasks == other.tasks
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_model_files_have_the_same_services(seed):
     """Of every kind that the event loop plays, to the last bit; and written twice, the same."""
@@ -97,7 +97,7 @@ def test_model_files_have_the_same_services(seed):
     assert to_toml(again) == text
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_lqnx_has_the_same_services(seed):
     """Those with a discipline that LQNX knows; of a processor without limit, none matters."""
@@ -141,7 +141,7 @@ def test_formulas_stay_formulas(text):
     same(system_of(model)[0], system_of(again)[0])
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_graphs_of_activities_are_drawn_and_read_again(seed):
     """Parts in parts, replies before the end, and ways without any step."""

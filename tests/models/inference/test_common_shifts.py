@@ -82,10 +82,10 @@ def test_degrees_are_those_of_the_wider_interval():
 def test_a_load_of_many_repeats_counts_as_one_run():
     """One load has twenty repeats that are off together: it must not outvote five others.
 
-    Of 40 curves 95% should hold; fewer than 33 would come up once in 500 times.
+    Of 15 curves 95% should hold; fewer than 11 would come up once in 1,000 times.
     """
     expected = 0
-    for seed in range(40):
+    for seed in range(15):
         random = np.random.default_rng(seed)
         loads = np.linspace(100, 900, 6)
         counts = np.array([1, 20, 1, 1, 2, 1])
@@ -96,7 +96,7 @@ def test_a_load_of_many_repeats_counts_as_one_run():
         rows = list(zip(at.tolist(), times.tolist(), strict=True))
         low, high = fit_model(started(CASE), table(rows), CASE.free).ci95["delay"]
         expected += low <= 2e-3 <= high
-    assert expected >= 33
+    assert expected >= 11
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_what_is_known_is_said_in_table_and_json(tmp_path):
         assert (document["size"] is None) == (not text)
     path = tmp_path / "once.csv"
     path.write_text("throughput_ops_s,response_s\n" + "\n".join(f"{x},{y}" for x, y in single))
-    shown = headway("fit", "server", "--data", str(path)).out
+    shown = headway("fit", "server", "--forms", "server-single", "--data", str(path)).out
     assert "run-to-run drift cannot be separated from model error" in " ".join(shown.split())
 
 

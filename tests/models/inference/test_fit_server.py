@@ -113,9 +113,10 @@ def test_saturation_and_time_per_operation_are_told():
 
 def test_two_servers_side_by_side():
     loads = np.linspace(80, 850, 14)
-    slow = fit_server(curve({"delay": 3e-3, "service_time": 1.1e-3}, "server-single", loads))
-    fast = fit_server(curve({"delay": 3e-3, "service_time": 0.8e-3}, "server-single", loads, 1))
-    side = SideBySide((slow, fast))
+    forms = ["server-single", "server-pool"]
+    slow = curve({"delay": 3e-3, "service_time": 1.1e-3}, "server-single", loads)
+    fast = curve({"delay": 3e-3, "service_time": 0.8e-3}, "server-single", loads, 1)
+    side = SideBySide(tuple(fit_server(each, forms=forms) for each in (slow, fast)))
 
     assert side.common.model == "server-single"
     text = differences(side.common_fits())[0]
@@ -136,10 +137,11 @@ def test_command(tmp_path):
     assert document["candidates"][0]["form"] == document["form"]
     assert document["server"]["saturation_throughput"]["value"] > 505
     assert headway("solve", out).code == 0
-    shown = headway("fit", "server", "--data", published(name))
+    some = ("--forms", "server-cache,server-single", "--data", published(name))
+    shown = headway("fit", "server", *some)
     assert "chosen: server-cache" in shown.out
     assert "runners-up" in shown.out
-    both = headway("fit", "server", "--data", published(name), "--data", published(name))
+    both = headway("fit", "server", *some, "--data", published(name))
     assert both.code == 0
     assert "in nothing" in both.out
 
@@ -172,6 +174,7 @@ def test_a_pool_of_whole_servers_is_told():
     assert all(np.isfinite(row["ci95"]).all() for row in around)
 
 
+@pytest.mark.slow
 def test_servers_are_compared_by_a_form_that_both_determine():
     """A cache that one of two servers does not show is no quantity to compare them by."""
     names = ("sfs2008-20090430-00116", "sfs2008-20090727-00126")

@@ -46,10 +46,10 @@ def test_standard_errors_agree_with_two_other_programs():
         assert fit.standard_errors[name] == pytest.approx(third.errors[name] * scale, rel=0.02)
 
 
-def test_two_hundred_starts_over_four_decades_find_the_optimum():
+def test_forty_starts_over_four_decades_find_the_optimum():
     loads = np.linspace(50, 950, 12)
     data = noisy(ONE.at(s=1e-3), loads, seed=1)
-    starts = 10 ** np.random.default_rng(2).uniform(-5, -1, 200)
+    starts = 10 ** np.random.default_rng(2).uniform(-5, -1, 40)
 
     values = [fit_model(ONE.at(s=start), data, ["s"], starts=1).values["s"] for start in starts]
 

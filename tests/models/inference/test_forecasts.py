@@ -12,6 +12,7 @@ from headway.models.inference.certainty.tempering import tempered
 from headway.models.inference.server import choose_form, fit_server
 from tests.campaigns.extrapolations import curves, stored, summary, tried
 from tests.campaigns.next_runs import RUNS, compared
+from tests.support.cases import mostly_slow
 from tests.support.command import headway, refusal
 from tests.support.pages import accuracy
 
@@ -33,7 +34,7 @@ def test_bands_from_low_loads_hold_the_high_ones():
     assert float(result["median error"].removesuffix("%")) <= 18
 
 
-@pytest.mark.parametrize("number", [0, 9, 17])
+@pytest.mark.parametrize("number", mostly_slow([0, 9, 17], 1))
 def test_curves_fitted_anew_say_what_is_stored(number):
     """Ends of bands are draws, and digits of other processors may choose others: within 2%."""
     here, there = tried(curves()[number]), stored()[number]
@@ -60,9 +61,10 @@ def test_bands_hold_where_a_form_is_right():
     assert inside >= 20
 
 
-def test_half_of_the_runs_tell_as_much():
-    """The first ten servers of the page's 200; there the median is half of the runs."""
-    runs = [compared(seed) for seed in range(10)]
+@pytest.mark.parametrize("servers", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_half_of_the_runs_tell_as_much(servers):
+    """The first servers of the page's 200; there the median is half of the runs."""
+    runs = [compared(seed) for seed in range(servers)]
 
     assert np.median(runs) <= RUNS / 2 + 1
     assert "| runs as advised, median | 6 |" in PAGE
@@ -147,7 +149,8 @@ def test_a_closed_fit_is_predicted_at_populations():
     ],
 )
 def test_what_cannot_be_predicted_is_refused_in_one_line(options, why):
-    assert why in refusal("fit", "server", "--data", CURVE, *options)
+    given = ("fit", "server", "--forms", "server-single", "--data", CURVE)
+    assert why in refusal(*given, *options)
 
 
 def test_a_quantity_that_nothing_tells_is_refused():

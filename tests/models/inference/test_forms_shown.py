@@ -148,7 +148,7 @@ def test_progress_names_the_curve_of_several(monkeypatch):
         yield lambda doing="", share=1.0: lines.append((doing, share))
 
     monkeypatch.setattr(fit, "progress", telling)
-    headway("fit", "server", "--data", IBM, "--data", IBM)
+    headway("fit", "server", "--forms", "server-single", "--data", IBM, "--data", IBM)
 
     assert {doing.partition(":")[0] for doing, _ in lines} == {IBM.name}
     assert sum(share for _, share in lines) == pytest.approx(2)

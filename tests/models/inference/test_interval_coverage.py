@@ -3,6 +3,7 @@
 import pytest
 
 from tests.campaigns.interval_coverage import CASES, inside, lines, rows, stored
+from tests.support.cases import mostly_slow
 from tests.support.places import ROOT
 
 PAGE = ROOT / "docs/explanation/intervals.md"
@@ -20,7 +21,7 @@ def test_the_table_of_the_page_follows_from_the_file():
         assert curves == CASES[model][-1]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_slow(CASES, {"M/M/1", "M/M/m"}))
 def test_the_first_curves_give_what_the_file_contains(name):
     """Another machine's rounding may move one end of the first 40 across the truth."""
     results, anew = stored(), [inside(name, seed) for seed in range(ANEW)]

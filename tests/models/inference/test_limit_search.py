@@ -12,9 +12,10 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
 from headway.models.reading.loadtest import LoadTest
 from tests.campaigns.limit_runs import BUDGET, FIRST, compared
+from tests.support.cases import mostly_slow
 
 
-@pytest.mark.parametrize("servers", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("servers", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_half_the_runs_of_a_bisection_for_the_same_interval(servers):
     """Over 200 servers 0.49 of its runs, and 98% of the intervals hold the truth."""
     found = [compared(FIRST + seed) for seed in range(servers)]
@@ -22,8 +23,8 @@ def test_half_the_runs_of_a_bisection_for_the_same_interval(servers):
     runs = sum(each.advised for each in found), sum(each.bisected for each in found)
     assert runs[0] <= 0.6 * runs[1]
     assert max(each.advised for each in found) <= BUDGET
-    assert sum(each.high / each.low <= 1.05 for each in found) >= servers - 1
-    assert sum(each.is_covered for each in found) >= servers - 2
+    assert sum(each.high / each.low <= 1.05 for each in found) >= 0.9 * servers
+    assert sum(each.is_covered for each in found) >= 0.8 * servers
 
 
 def test_simple_forms_that_agree_do_not_end_it():
@@ -166,7 +167,10 @@ def test_measured_percentiles_count():
     assert found.highest[1] == pytest.approx(truth, rel=0.02)
 
 
-def test_clients_come_in_whole_numbers():
+@pytest.mark.parametrize(
+    "clients", mostly_slow([(1.0, 2.0), (1.0, 2.0, 4.0, 8.0, 16.0)], 1), ids=["two", "five"]
+)
+def test_clients_come_in_whole_numbers(clients):
     def run(clients):
         time = max(0.02, clients / 200.0)
         return Point(
@@ -177,10 +181,9 @@ def test_clients_come_in_whole_numbers():
             response_time=time,
         )
 
-    few = LoadTest(tuple(map(run, [1.0, 2.0])))
-    assert next_run(few, "response_time<=50ms").at == 4
-    many = LoadTest(tuple(map(run, [1.0, 2.0, 4.0, 8.0, 16.0])))
-    found = next_run(many, "response_time<=50ms")
+    found = next_run(LoadTest(tuple(map(run, clients))), "response_time<=50ms")
+    if len(clients) == 2:
+        assert found.at == 4
     ends = [found.at] if found.at is not None else found.highest.tolist()
     assert all(end == round(end) for end in ends)
 

@@ -23,6 +23,7 @@ from headway.models.measured.matching import match, think_time
 from headway.models.plotting.pieces import column_label
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1, Delay, MMm
+from tests.support.cases import mostly_slow
 from tests.support.command import headway, refusal
 
 CLIENTS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
@@ -258,7 +259,7 @@ def test_closed_curves_have_no_signature():
     assert str(made.curve.axes) == "response_ms over throughput_ops_s"
 
 
-@pytest.mark.parametrize("y", [None, "throughput_ops_s"])
+@pytest.mark.parametrize("y", mostly_slow([None, "throughput_ops_s"], 1))
 def test_a_server_is_fitted_closed_at_the_measured_populations(y):
     truth = catalogue_model("server-single").at(delay=4e-3, service_time=1e-3)
     lines = closed_table(model=truth).splitlines()[:5]  # 4 points carry two free parameters
@@ -331,7 +332,8 @@ def test_several_servers_say_it_too(tmp_path):
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for path in paths:
         path.write_text(open_table())
-    command = ["fit", "server", "--data", str(paths[0]), "--data", str(paths[1])]
+    data = [part for path in paths for part in ("--data", str(path))]
+    command = ["fit", "server", "--forms", "server-single", *data]
 
     assert "response_ms over throughput_ops_s" in headway(*command).out
     servers = json.loads(headway(*command, "--json").out)["servers"]
@@ -340,12 +342,16 @@ def test_several_servers_say_it_too(tmp_path):
     assert {row["x"] for row in rows} == {"throughput_ops_s"}
 
 
-def test_reports_say_it_too():
-    page = make_report(machine(), table(open_table())).to_html()
-
-    assert "response_ms over throughput_ops_s" in page
-    closed = make_report(machine(), table(closed_table())).to_html()
-    assert "response_ms, throughput_ops_s over clients" in closed
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param(open_table(), "response_ms over throughput_ops_s", marks=pytest.mark.slow),
+        (closed_table(), "response_ms, throughput_ops_s over clients"),
+    ],
+    ids=["open", "closed"],
+)
+def test_reports_say_it_too(text, words):
+    assert words in make_report(machine(), table(text)).to_html()
 
 
 def test_plots_name_a_column_where_its_title_says_more_than_the_axis():

@@ -96,9 +96,10 @@ def test_percentiles_narrow_the_variation_that_means_hardly_tell():
     assert any("scv is poorly determined" in words for words in means.identified.sentences)
 
 
-def test_intervals_hold_the_variation_of_nearly_all_curves():
+@pytest.mark.parametrize(("curves", "least"), [(2, 1), pytest.param(5, 4, marks=pytest.mark.slow)])
+def test_intervals_hold_the_variation_of_nearly_all_curves(curves, least):
     """A slice; of 200 curves (``python -m tests.campaigns.percentile_fits 200``) 192 do."""
-    assert sum(map(holds, range(5))) >= 4
+    assert sum(map(holds, range(curves))) >= least
 
 
 def test_simulated_by_ciw_the_variation_lies_within_its_interval():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.cases import mostly_slow
 from tests.support.strange_servers import (
     TRIED,
     Ageing,
@@ -73,7 +74,7 @@ POOLS = {
 
 
 @pytest.mark.parametrize("name", POOLS)
-@pytest.mark.parametrize("load", [0.3, 0.8])
+@pytest.mark.parametrize("load", mostly_slow([0.3, 0.8], {0.8}))
 def test_each_is_a_pool_where_its_mechanism_is_absent(name, load):
     rate = 3 * load / SERVICE
     assert_mean(POOLS[name], rate, pool_time(rate, SERVICE, 3))

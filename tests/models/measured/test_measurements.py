@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import linregress
 
 from headway.errors import MeasurementError
 from headway.models import Measurements, curve, data_path
@@ -110,6 +111,18 @@ def test_files_that_cannot_be_read(tmp_path):
         Measurements.read(large)
 
 
+def test_line_agrees_with_scipy():
+    data = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
+    x, y = data.column("throughput").values, data.column("response").values
+
+    line, peer = regression_line(x, y), linregress(x, y)
+
+    expected = [peer.slope, peer.intercept, peer.rvalue**2, peer.stderr, peer.intercept_stderr]
+    rows = [line.slope, line.intercept, line.r_squared, line.slope_error, line.intercept_error]
+    np.testing.assert_allclose(rows, expected, rtol=1e-10)
+
+
+@pytest.mark.slow
 def test_line_agrees_with_statsmodels():
     import statsmodels.api as sm
 

@@ -7,6 +7,7 @@ from headway.models.measured.points import LAG, LONGEST, SHORTEST, Loop
 from headway.models.reading.loadtest import points_of
 from headway.models.reading.recognise import decoded, recognised
 from tests.campaigns.spoilt_points import spoilt_file
+from tests.support.cases import mostly_slow
 from tests.support.tool_files import TOOLS, survives
 
 FOLDER = TOOLS / "printed"
@@ -64,12 +65,14 @@ def test_its_kind_shows_in_its_content(name, kind):
         assert recognised("$ cd runs\n+ ./run.sh 8\n" + printed)[0].kind == kind
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "name", mostly_slow(KINDS, {"h2load.txt", "vegeta.jsonl", "techempower.json"})
+)
 def test_a_spoilt_number_is_found_or_refused(name):
     assert [str(each) for each in spoilt_file(FOLDER / name, name, 40) if not each.outcome] == []
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", mostly_slow(KINDS, {"h2load.txt", "vegeta.csv"}))
 def test_a_spoilt_text_is_read_or_refused_in_one_line(name):
     assert 0 < survives(text(name), 60) < 60
 

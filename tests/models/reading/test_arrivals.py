@@ -34,7 +34,9 @@ def test_a_curve_of_constant_arrivals_gives_its_server_if_that_is_said():
 
 
 def test_poisson_arrivals_are_what_is_taken_where_nothing_is_said():
-    plain, said = choose_form(curve(1.0)), choose_form(Hints(arrivals="poisson").of(curve(1.0)))
+    poisson = Hints(arrivals="poisson").of(curve(1.0))
+    forms = ["server-single", "server-pool"]
+    plain, said = (choose_form(each, forms=forms) for each in (curve(1.0), poisson))
     assert plain.best.values == said.best.values
     assert "arrival_scv" not in said.best.model.parameters
     assert said.predict([90.0]).poisson is None

@@ -22,6 +22,9 @@ b,8,700,11.4
 """
 
 
+FORMS = ("--forms", "server-pool,server-single")
+
+
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "table.csv"
@@ -30,7 +33,7 @@ def table(tmp_path):
 
 
 def test_each_system_is_fitted_by_itself(table):
-    document = json.loads(headway("fit", "server", "--data", table, "--json").out)
+    document = json.loads(headway("fit", "server", *FORMS, "--data", table, "--json").out)
     found = {one["data"].rpartition(", ")[2]: one for one in document["servers"]}
     assert set(found) == {"system a", "system b"}
     assert all(one["summary"]["rms_relative_error"] < 0.01 for one in found.values())
@@ -38,7 +41,7 @@ def test_each_system_is_fitted_by_itself(table):
 
 def test_one_of_them_is_chosen(table):
     fitted = json.loads(
-        headway("fit", "server", "--data", table, "--where", "system=b", "--json").out
+        headway("fit", "server", *FORMS, "--data", table, "--where", "system=b", "--json").out
     )
     assert len(fitted["points"]) in (4, 8)  # one output or two of four points
     assert "drift" not in headway("audit", table, "--where", "system=a").out

@@ -9,6 +9,7 @@ import pytest
 from headway.errors import MeasurementError
 from headway.loggp import PLATFORMS, issue_cost
 from headway.models import MeasuredLogp, Measurements
+from tests.support.cases import mostly_slow
 from tests.support.command import headway, refusal
 
 PARAGON = PLATFORMS["paragon-1996"]
@@ -92,15 +93,14 @@ def test_repeats_give_intervals_in_table_json_and_csv(write):
 
 def test_intervals_hold_the_truth_at_their_rate():
     inside = []
-    for seed in range(200):
+    for seed in range(80):
         data = Measurements.parse(signature_text(0.02, 5, seed), "noisy.csv")
         estimate = MeasuredLogp.of(data, 20.1e-6).estimate
         for name in ("send_overhead", "receive_overhead", "latency"):
             low, high = getattr(estimate, name).interval
             inside.append(low <= getattr(PARAGON, name) <= high)
-    # 95% of 600, of which three by three go together: four standard errors of 200 trials
-    assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / 200) <= np.mean(inside)
-    assert np.mean(inside) <= 0.95 + 4 * np.sqrt(0.05 * 0.95 / 200)
+    # 95% of 240, of which three by three go together: four standard errors of 80 trials
+    assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / 80) <= np.mean(inside) < 1
 
 
 def test_rows_with_an_empty_cell_are_said(write):
@@ -219,7 +219,9 @@ def test_short_bursts_that_the_parameters_miss_are_told(repeats, write):
     assert "lack of fit" in table
 
 
-@pytest.mark.parametrize(("noise", "repeats"), [(0.02, 1), (0.02, 5), (0.08, 4)])
+@pytest.mark.parametrize(
+    ("noise", "repeats"), mostly_slow([(0.02, 1), (0.02, 5), (0.08, 4)], 1, tuples=True)
+)
 def test_costs_that_the_parameters_explain_are_not_told_of(noise, repeats):
     """Of 100 signatures with noise one is held to lack fit, at a level of 1%; 5 would be many."""
     expected = 0

@@ -106,28 +106,28 @@ def test_medians_come_before_means_and_counts_weigh_alone():
 
 
 def test_summed_up_intervals_cover_and_the_test_keeps_its_level():
-    """Of 150 right models with 5 repeats; 400 at 3, 5, 10 and 30 repeats gave 91 to 96% for the
+    """Of 60 right models with 5 repeats; 400 at 3, 5, 10 and 30 repeats gave 91 to 96% for the
     intervals, and 1.5 to 6% of p below 5%.
     """
     random = np.random.default_rng(1)
     covered, rejected = 0, 0
-    for _ in range(150):
+    for _ in range(60):
         one = drawn(random, 5)
         fit = fit_sizes([one])
         low, high = fit.lines["time"][0].slope.interval
         covered += low <= 1e-9 <= high
         rejected += line_misfits([one], fit)["time"].p < 0.05
 
-    # 95% of 150 are 142.5 with a deviation of 2.7; 5% are 7.5
-    assert covered >= 134
-    assert 1 <= rejected <= 14
+    # 95% of 60 are 57 with a deviation of 1.7; 5% are 3
+    assert covered >= 52
+    assert rejected <= 8
 
 
 def test_raw_repeats_keep_their_level_too(monkeypatch):
     monkeypatch.setattr("headway.loggp.measuring.sizefit.SAMPLES", 1)  # no intervals are looked at
     random = np.random.default_rng(2)
     rejected = 0
-    for _ in range(150):
+    for _ in range(60):
         rows = [(s, t * (1 + 0.02 * z)) for s, t in zip(SIZES, TRUTH, strict=True)
                 for z in random.standard_normal(5)]  # fmt: skip
         text = "\n".join(f"{int(s)},{1e6 * t:.9g}" for s, t in rows)
@@ -136,7 +136,7 @@ def test_raw_repeats_keep_their_level_too(monkeypatch):
         rejected += line_misfits([one], fit)["time"].p < 0.05
 
     # 2 to 4% over thousands: medians are tested, against a spread that is resistant too
-    assert 1 <= rejected <= 14
+    assert rejected <= 8
 
 
 def test_changes_of_protocol_that_no_line_can_follow_are_detected(write):

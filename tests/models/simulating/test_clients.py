@@ -12,6 +12,7 @@ from headway.queueing import MM1, Delay, MMm, MMmK
 from headway.queueing.erlang.impatience import erlang_a
 from headway.queueing.playing.estimates import estimate, together
 from tests.oracles.impatient_clients import Apart, orbit_chain
+from tests.support.cases import mostly_slow
 from tests.support.played import PLAYED
 
 SURE = 0.999
@@ -30,7 +31,7 @@ def desk(station, numbers, rate, **message):
 @pytest.mark.parametrize(
     ("servers", "rate", "patience"), [(1, 0.8, 1.0), (3, 4.5, 0.5), (10, 12.0, 2.0)]
 )
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", mostly_slow([1, 2, 3], 1))
 def test_exponential_patience_is_that_of_erlang_a(servers, rate, patience, seed):
     law = erlang_a(servers, rate, patience)
     found = desk(MMm(1.0, servers), {"patience": patience}, rate).simulate(0.02, seed)
@@ -114,7 +115,11 @@ def test_who_comes_back_is_in_the_orbit_of_the_chain(
 
 @pytest.mark.parametrize(
     ("rate", "retries", "budget", "oldest"),
-    [(0.9, 1, inf, inf), (1.3, 3, 0.1, inf), (1.3, 3, inf, 3.0), (1.3, 3, 0.2, 2.0)],
+    mostly_slow(
+        [(0.9, 1, inf, inf), (1.3, 3, 0.1, inf), (1.3, 3, inf, 3.0), (1.3, 3, 0.2, 2.0)],
+        {(0.9, 1, inf, inf), (1.3, 3, 0.2, 2.0)},
+        tuples=True,
+    ),
 )
 def test_ghosts_and_retries_are_those_of_a_simulation_written_apart(rate, retries, budget, oldest):
     """Ratios of counts, of independent replicas of both: within four standard errors."""

@@ -148,6 +148,6 @@ def test_command_states_the_probability(tmp_path):
 
 def test_what_is_stated_of_simulated_servers_holds():
     """A slice of ``python -m tests.campaigns.sure_sizes``, which takes 200 servers."""
-    values = [outcome(seed) for seed in range(10)]
+    values = [outcome(seed) for seed in range(5)]
     assert all(0.95 <= one.stated < 0.97 for one in values)
-    assert sum(one.holds for one in values) >= 9
+    assert sum(one.holds for one in values) >= 4

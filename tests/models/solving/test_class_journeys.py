@@ -224,7 +224,7 @@ def test_what_is_not_known_says_why(tmp_path):
     with pytest.raises(GraphError, match="state by state: services must be exponential"):
         spread.with_percentile(99)
     path = tmp_path / "large.toml"
-    path.write_text(closed(("x", MM1(0.2), {}), jobs=(40, 900)).at().to_toml(), encoding="utf-8")
+    path.write_text(closed(("x", MM1(0.2), {}), jobs=(40, 300)).at().to_toml(), encoding="utf-8")
     assert "more states than the 10,000" in refusal("solve", path, "--percentile", "99")
 
 

@@ -45,7 +45,7 @@ def test_a_pool_is_a_delay_and_a_station_in_series():
 
 
 def test_a_room_is_told_of_those_let_in():
-    model = catalogue_model("server-room").at(**GIVEN, room=10**5)
+    model = catalogue_model("server-room").at(**GIVEN, room=10**4)
 
     response_time_p95 = model.solve(500.0)["response_time_p95"]
 

@@ -43,15 +43,15 @@ def drawn(draws: np.random.Generator) -> tuple[list[Seen], float]:
 
 
 def test_the_interval_of_the_work_holds_it_as_often_as_it_says() -> None:
-    """Of 40 services whose waiting is as rough as measured: 95%, to three standard errors."""
+    """Of 20 services whose waiting is as rough as measured: 95%, to three standard errors."""
     draws = np.random.default_rng(38)
     held = 0
-    for _ in range(40):
+    for _ in range(20):
         loads, work = drawn(draws)
         found = pool_by_rates(loads, 1)
         own = 1 / sqrt(sum(each.error**-2 for each in loads))
         held += abs(found.work - work) < 1.96 * sqrt(own**2 + found.doubt**2)
-    assert held / 40 > 0.95 - 3 * sqrt(0.95 * 0.05 / 40)
+    assert held / 20 > 0.95 - 3 * sqrt(0.95 * 0.05 / 20)
 
 
 @pytest.mark.parametrize("threads", [1, 3, 6])
@@ -84,11 +84,11 @@ BEHIND = Played(
 
 
 def test_sampled_requests_of_a_silent_service_leave_its_work_as_open_as_they_do() -> None:
-    """Of 40 samples of a tenth each, 95% hold its work to three standard errors; no threads."""
+    """Of 15 samples of a tenth each, 95% hold its work to three standard errors; no threads."""
     plays = [play(BEHIND, rate, 1200, k, silent=["cart"]) for k, rate in enumerate((40.0, 80.0))]
     work = BEHIND.entries["add"].work + 3 * BEHIND.network
     held = 0
-    for seed in range(40):
+    for seed in range(15):
         draws = np.random.default_rng(seed)
         kept = [
             replace(each, traces=tuple(t for t in each.traces if draws.random() < 0.1))
@@ -99,4 +99,4 @@ def test_sampled_requests_of_a_silent_service_leave_its_work_as_open_as_they_do(
         [found] = peers.values()
         assert not pools
         held += abs(found.work - work) < 1.96 * found.error
-    assert held / 40 > 0.95 - 3 * sqrt(0.95 * 0.05 / 40)
+    assert held / 15 > 0.95 - 3 * sqrt(0.95 * 0.05 / 15)

@@ -20,6 +20,7 @@ from tests.campaigns.approximation_errors import (
     one_class_errors,
     tandem_errors,
 )
+from tests.support.cases import mostly_slow
 
 SINGLE = ["single servers", "single servers beside an open class"]
 
@@ -37,7 +38,7 @@ def test_single_servers(name):
         assert 100 * result[0].max() > MEASURED[method, "single"][0] / 10
 
 
-@pytest.mark.parametrize("busy", [0.0, 0.8])
+@pytest.mark.parametrize("busy", mostly_slow([0.0, 0.8], {0.8}))
 def test_pools(busy):
     misses = errors(Family(((3, 21, 21),), 16, busy), 25)
 

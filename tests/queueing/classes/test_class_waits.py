@@ -12,6 +12,7 @@ from headway.queueing.variability.classes import ClassFlows, aggregated
 from headway.queueing.variability.network import solve_general
 from tests.campaigns.qna_class_errors import events, solved
 from tests.queueing.classes.test_class_arrivals import queue
+from tests.support.cases import mostly_slow
 
 
 def test_classes_that_vary_alike_wait_alike():
@@ -46,7 +47,7 @@ def test_bursts_wait_longer_and_the_mean_wait_stays(load, share, burst, size):
         assert rates @ waits == pytest.approx(mean, rel=1e-9)
 
 
-@pytest.mark.parametrize(("load", "share"), [(0.5, 0.2), (0.5, 0.5)])
+@pytest.mark.parametrize(("load", "share"), mostly_slow([(0.5, 0.2), (0.5, 0.5)], 1, tuples=True))
 def test_how_much_longer_bursts_wait_is_simulated_too(load, share):
     """An scv of 8 beside a Poisson class of the same services: 15% of the difference."""
     rates, ones = np.array([share, 1 - share]), np.ones((2, 1))

@@ -356,7 +356,7 @@ def test_the_kernels_are_those_that_were_built_to_be_tested():
 
 @built
 @pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("seed", mostly_slow(range(25), 8))
+@pytest.mark.parametrize("seed", mostly_slow(range(25), 3))
 def test_a_kernel_does_what_its_twin_does(name, seed):
     module, arguments = MADE[name]
     import_module(module)

@@ -14,6 +14,7 @@ from headway.queueing.sojourn.feed_forward_percentiles import (
 from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
 from headway.queueing.stations.rows import in_a_row
 from tests.queueing.forks.test_forks import FILE, ROUTE
+from tests.support.cases import mostly_slow
 
 SWEPT = {
     "all": (Fork((MM1(0.008), MG1(0.002, 0.5), MMm(0.01, 2)), 3, (0.0, 0.5, 0.0)), 1.0),
@@ -24,7 +25,7 @@ SWEPT = {
 }
 
 
-@pytest.mark.parametrize("name", SWEPT)
+@pytest.mark.parametrize("name", mostly_slow(SWEPT, set(SWEPT) - {"constant"}))
 def test_a_long_array_gives_what_each_of_its_points_does(name):
     """Within 1e-9 relative: of points on a line most lie between others; half are saturated."""
     fork, scale = SWEPT[name]

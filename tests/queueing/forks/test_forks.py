@@ -135,7 +135,7 @@ def test_constant_times_among_others_are_told_exactly():
     assert mean[0] == pytest.approx(1 + 2 * np.exp(-0.5), rel=1e-5)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 119), loads)
 def test_more_needed_takes_longer_and_more_load_too(number, share):
     fork, rate = case(number)

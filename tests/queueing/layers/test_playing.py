@@ -86,7 +86,7 @@ def state_after(
 
 
 @built
-@pytest.mark.parametrize("seed", mostly_slow(range(24), 3))
+@pytest.mark.parametrize("seed", mostly_slow(range(24), 1))
 def test_kernel_and_twin_leave_the_same_state(seed: int) -> None:
     system = layered_system(seed)
     one, other = (state_after(system, by) for by in (LIBRARY.play_program, TWINS["play_program"]))
@@ -359,7 +359,7 @@ def test_a_million_clients_are_played_and_more_refused() -> None:
     with pytest.raises(InvalidParameter, match="plays up to 1,000,000 clients, not 1,000,001"):
         played(clients(Step("use", 1.0), {}, 10**6 + 1))
     if LIBRARY:
-        assert holds(played(crowd, 2_000_000).tasks["users"].throughput, 1e6)
+        assert holds(played(crowd, 1_100_000).tasks["users"].throughput, 1e6)
 
 
 @built
@@ -370,7 +370,7 @@ def test_a_loop_that_takes_no_time_is_refused() -> None:
 
 @built
 def test_requests_that_pile_up_are_refused() -> None:
-    system = opened(3.0, Task("cpu"), Step("serve", 1.0))
+    system = opened(300.0, Task("cpu"), Step("serve", 1.0))
     with pytest.raises(GraphError, match=r"opened: [\d,]+ requests wait for entry serve, and more"):
         played(system, 20_000_000)
 
@@ -397,7 +397,7 @@ def test_several_operating_points_are_refused() -> None:
 
 
 @built
-@pytest.mark.parametrize("value", [-(2**40), -7, 10**6, 2**60])
+@pytest.mark.parametrize("value", mostly_slow([-(2**40), -7, 10**6, 2**60], {-7}))
 def test_a_spoilt_call_touches_no_other_memory(value: int) -> None:
     """Each whole number of the last row of each array: refused, or played to the end of a slice."""
     refused = 0

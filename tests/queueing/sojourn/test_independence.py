@@ -19,6 +19,7 @@ from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
 from headway.queueing.times.absorption import Journey, is_overtake_free
 from headway.queueing.times.inversion import percentile_of
 from tests.oracles.time_oracles import loop_exceedance
+from tests.support.cases import mostly_slow
 from tests.support.pages import accuracy
 
 PAGE = accuracy()
@@ -58,7 +59,9 @@ def miss(value, exact):
     return 100 * (value / exact - 1)
 
 
-@pytest.mark.parametrize("row", ROW.findall(PAGE), ids=lambda row: " ".join(row[:3]))
+@pytest.mark.parametrize(
+    "row", mostly_slow(ROW.findall(PAGE), 2), ids=lambda row: " ".join(row[:3])
+)
 def test_table(row):
     kind, what, busy, cost, left = row
     if kind == "feedback":

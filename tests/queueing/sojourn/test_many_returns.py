@@ -7,6 +7,7 @@ import pytest
 from headway.models import parse_model
 from headway.queueing.times.feedback import Feedback, _nodes
 from headway.queueing.times.laws import gamma
+from tests.support.cases import mostly_slow
 
 EXACT = 1e-12
 
@@ -26,7 +27,7 @@ def by_passes(queue, s):
         return complex(total)
 
 
-@pytest.mark.parametrize("chance", [0.3, 0.95, 0.99])
+@pytest.mark.parametrize("chance", mostly_slow([0.3, 0.95, 0.99], 2))
 @pytest.mark.parametrize("busy", [0.2, 0.999])
 def test_any_number_of_passes_is_summed_exactly(chance, busy):
     queue = Feedback(busy * (1 - chance), chance, gamma(1.0, 1.0), 1.0, 1.0)

@@ -19,6 +19,7 @@ from headway.queueing import (
     path_percentile,
     response_time_percentile,
 )
+from tests.support.cases import mostly_slow
 
 # What the numerical inversion promises, for the chance of exceeding a time.
 INVERTED = 1e-8
@@ -131,7 +132,7 @@ def simulated_percentile(service, gaps, share):
 
 
 @pytest.mark.parametrize("scv", [0.0, 0.5, 2.0])
-@pytest.mark.parametrize("utilisation", [0.5, 0.8])
+@pytest.mark.parametrize("utilisation", mostly_slow([0.5, 0.8], {0.8}))
 def test_mg1_against_simulation(scv, utilisation):
     rng = np.random.default_rng(5)
     count = 2_000_000

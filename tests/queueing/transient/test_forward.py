@@ -12,6 +12,7 @@ from headway.queueing.transient.forward import Numbers, Piece, exactly, forward,
 from headway.queueing.transient.pade import pade
 from headway.queueing.transient.service import Service
 from headway.queueing.transient.systems import step
+from tests.support.cases import mostly_slow
 
 DAYS = 50
 CLOSE = 1e-6
@@ -53,7 +54,7 @@ def integrated(pieces, start, places):
     return state[:-1], state[-1]
 
 
-@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize("part", mostly_slow(range(5), 1))
 def test_random_days_are_as_another_integrator_has_them(part):
     for seed in range(part, DAYS, 5):
         pieces, start = random_day(seed)

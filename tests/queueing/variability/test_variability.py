@@ -236,6 +236,7 @@ def test_what_it_misses_is_what_the_documents_say(simulated):
     assert "not measured" not in approximation(0.95)
 
 
+@pytest.mark.slow
 def test_what_it_knows_helps(simulated):
     """Half the mean error of one scv a flow, and a third of that of Poisson arrivals."""
     mean = {words: sizes(errors(simulated, **how)[1])[0] for words, how in HOW.items()}
