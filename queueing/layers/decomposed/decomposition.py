@@ -19,13 +19,15 @@ from headway.queueing.layers.decomposed.sources import Sources
 from headway.queueing.layers.decomposed.waits import Pools, Processors, State, Works
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.numerics.settling import Settling
-from headway.queueing.layers.numerics.stations import NEVER
+from headway.queueing.layers.numerics.stations import NEVER, Sums
+from headway.queueing.layers.points import at
 from headway.queueing.layers.system import LayeredSystem
 
 STEPS = 800
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
+_FEW = 8  # points, of which none are left out
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
 
@@ -61,11 +63,46 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
         if discipline.by_priority or discipline.by_size:
             msg = f"{name}: layers are not solved under discipline {discipline}; simulate it"
             raise GraphError(msg)
-    return _Decomposition(system).solved()
+    answers = _settled(system)
+    shaped = answers.reshape(*answers.shape[:2], *system.shape)
+    each = zip(system.entries, shaped, strict=True)
+    return LayeredMeans(system, {name: EntryMeans(*numbers) for name, numbers in each})
+
+
+def _settled(system: LayeredSystem) -> FloatArray:
+    """Go round until nothing changes; points that have settled are left out on the way.
+
+    The result has the shape (entries, numbers of each, points).
+    """
+    part, left = _Decomposition(system), np.arange(max(int(np.prod(system.shape)), 1))
+    answers = np.zeros((len(system.entries), 4, left.size))
+    known, settling = part.start, Settling(part.small)
+    is_open = np.ones(left.size, bool)
+    for step in range(STEPS):
+        now = part.now(known)
+        found = part.after(now)
+        change = np.abs(found - known) / (np.abs(found) + part.small)
+        near = is_open & (change.max(axis=0, initial=0.0) < _SETTLED)
+        if near.any():
+            answers[..., left[near]] = part.numbers(now)[..., near]
+            is_open = is_open & ~near
+        if not is_open.any():
+            return answers
+        known = settling.step(known, found) if step else found
+        if 2 * np.count_nonzero(is_open) <= left.size > _FEW:
+            left = left[is_open]
+            fewer = _Decomposition(at(system, left))
+            if not fewer.is_like(part):  # as where nothing comes from outside at any of these
+                answers[..., left] = _settled(fewer.system)
+                return answers
+            part, known = fewer, settling.keep(known, is_open)
+            is_open = is_open[is_open]
+    msg = f"{system.name}: its layers have not settled after {STEPS} steps; simulate it"
+    raise GraphError(msg)
 
 
 class _Decomposition:
-    """Waiting times as they become known."""
+    """What waiting times follow from, at some points."""
 
     def __init__(self, system: LayeredSystem) -> None:
         self.system = system
@@ -76,11 +113,12 @@ class _Decomposition:
         given = self.sources, others, self.works, self._column
         self.processors, self.pools = Processors(*given), Pools(*given)
         self.phases = Phases(self.sources, self.works, self._column)
-        longest = max(float(np.max(step.demand)) for _, step, _ in system.steps())
-        self.small = _SMALL * longest or _SMALL
+        self.cycles = Cycles(self.sources, self.works, self._column)
+        longest = np.max([self._column(step.demand) for _, step, _ in system.steps()], axis=0)
+        self.small = np.where(longest > 0, _SMALL * longest, _SMALL)
         self.delays = np.where(self.works.shared, 1.0, np.zeros((1, self.points)))
         self.waits = np.zeros_like(self.delays)
-        self.cycles = Cycles(self.sources, self.works, self._column)
+        self._read_entries()
 
     def _column(self, value: Amount) -> FloatArray:
         array = np.asarray(value, float)
@@ -89,29 +127,32 @@ class _Decomposition:
         spread = np.broadcast_to(array, self.system.shape).reshape(-1)
         return np.asarray(np.broadcast_to(spread, self.points))
 
-    def solved(self) -> LayeredMeans:
-        """Go round until nothing changes."""
-        settling = Settling(self.small)
-        served, asked = self.processors.rows, self.pools.rows
-        if not served.size + asked.size:
-            return self._means(self._now())
-        known: FloatArray | None = None
-        for _ in range(STEPS):
-            now = self._now()
-            delays = self.processors.delays(now) if served.size else now.delays[served]
-            waits = self.pools.waits(now) if asked.size else now.waits[asked]
-            found = np.concatenate([delays, waits])
-            if known is not None:
-                if np.max(np.abs(found - known) / (np.abs(found) + self.small)) < _SETTLED:
-                    return self._means(now)
-                found = settling.step(known, found)
-            known = found
-            self.delays[served], self.waits[asked] = np.split(found, [len(served)])
-        msg = f"{self.system.name}: its layers have not settled after {STEPS} steps; simulate it"
-        raise GraphError(msg)
+    def _read_entries(self) -> None:
+        """Work in the first phase of each entry; what clients do themselves comes once a cycle."""
+        of: dict[str, dict[int, Amount]] = {name: {} for name in self.system.entries}
+        for row, work in enumerate(self.works.all):
+            if not work.second:
+                of[work.entry][row] = 1.0
+        self.first = Sums(list(of.values()), self._column)
+        self.lasting = [next(iter(rows), 0) for rows in of.values()]
 
-    def _now(self) -> State:
-        """Times of all phases, those of called entries first, and how often they are."""
+    def is_like(self, other: "_Decomposition") -> bool:
+        """Whether delays and waits are of the same work."""
+        mine, theirs = (
+            (one.works.all, one.processors.rows.tolist(), one.pools.rows.tolist())
+            for one in (self, other)
+        )
+        return mine == theirs
+
+    @property
+    def start(self) -> FloatArray:
+        """Delays and waits where nobody is met."""
+        return np.concatenate([self.delays[self.processors.rows], self.waits[self.pools.rows]])
+
+    def now(self, known: FloatArray) -> State:
+        """Times of all phases with delays and waits, and how often they are."""
+        served, asked = self.processors.rows, self.pools.rows
+        self.delays[served], self.waits[asked] = np.split(known, [len(served)])
         time = self.phases.times(self.delays, self.waits)
         mean, variance = time.mean, time.variance
         second, spread = (self.works.lasts * each[self.works.second] for each in (mean, variance))
@@ -119,18 +160,16 @@ class _Decomposition:
         cycles = cycles[self.works.source]
         return State(cycles, self.delays, self.waits, mean, variance, mean, second, spread)
 
-    def _means(self, now: State) -> LayeredMeans:
-        entries = {}
+    def after(self, now: State) -> FloatArray:
+        """Delays and waits that follow."""
+        served, asked = self.processors.rows, self.pools.rows
+        delays = self.processors.delays(now) if served.size else now.delays[served]
+        waits = self.pools.waits(now) if asked.size else now.waits[asked]
+        return np.concatenate([delays, waits])
+
+    def numbers(self, now: State) -> FloatArray:
+        """Requests for each entry [1/s], mean wait for a thread, and both phases [s]."""
         rates = now.cycles * self.works.often
-        for number, (name, entry) in enumerate(self.system.entries.items()):
-            rate = self.requests[number]
-            rows = [r for r, w in enumerate(self.works.all) if w.entry == name and not w.second]
-            per = np.maximum(rate, NEVER)
-            wait = (rates[rows] * now.waits[rows]).sum(axis=0) / per
-            first = (rates[rows] * now.mean[rows]).sum(axis=0) / per
-            second = now.second[rows[0]] if rows else np.zeros(self.points)
-            if self.system.tasks[entry.task].clients:
-                first = now.mean[rows[0]]
-            means = (rate, wait, first, second)
-            entries[name] = EntryMeans(*(np.reshape(one, self.system.shape) for one in means))
-        return LayeredMeans(self.system, entries)
+        sums = self.first.of(np.stack([rates * now.waits, rates * now.mean]))
+        wait, first = sums / np.maximum(self.requests, NEVER)
+        return np.stack([self.requests, wait, first, now.second[self.lasting]], axis=1)

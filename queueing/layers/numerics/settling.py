@@ -17,7 +17,7 @@ and less, so that numbers that swing together come to rest.
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 
 _KEPT = 5  # steps that are mixed; chosen, of 3 to 10, which differ little
 _SHARES = 0.5, 0.01  # most and least b
@@ -38,7 +38,7 @@ class Settling:
     Parameters
     ----------
     small
-        A change of this size makes no difference, above 0.
+        A change of this size makes no difference, above 0; of all points or of each.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Settling:
     [[0.739085133]]
     """
 
-    def __init__(self, small: float) -> None:
+    def __init__(self, small: Amount) -> None:
         self.small = small
         self._before: tuple[FloatArray, FloatArray] | None = None
         self._steps: list[tuple[FloatArray, FloatArray]] = []
@@ -74,6 +74,20 @@ class Settling:
         far = largest > _LARGE
         self._share = np.where(far, _ARRIVED, self._share)
         return np.asarray(np.where(far, self._strides.step(x, g), near))
+
+    def keep(self, x: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
+        """Go on at some points alone; x at these."""
+
+        def at(values: FloatArray) -> FloatArray:
+            return values[..., chosen]
+
+        self.small = np.broadcast_to(self.small, chosen.shape)[chosen]
+        self._steps = [(at(dx), at(df)) for dx, df in self._steps]
+        if self._before is not None:
+            self._before = at(self._before[0]), at(self._before[1])
+            self._share, self._least, self._last = map(at, (self._share, self._least, self._last))
+        self._strides.keep(chosen)
+        return at(x)
 
     def _remembered(
         self, x: FloatArray, residual: FloatArray, largest: FloatArray
@@ -111,8 +125,14 @@ class Settling:
 class _Strides:
     """Steps by factors to the side of g, halfway at most."""
 
-    def __init__(self, small: float) -> None:
+    def __init__(self, small: Amount) -> None:
         self.small, self.count = small, 0
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Go on at some points alone."""
+        self.small = np.broadcast_to(self.small, chosen.shape)[chosen]
+        if self.count:
+            self._length, self._side = self._length[:, chosen], self._side[:, chosen]
 
     def turn(self, side: FloatArray) -> None:
         """Lengthen or shorten steps by the side of g, 1 above x and -1 below."""
