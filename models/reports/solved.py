@@ -174,7 +174,7 @@ def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
             axes = {load: np.unique(ground.loads)}
         return SolvedGrid(point, ground.output, Along.JOBS, axes | spreads, nothing)
     full = nothing
-    if ground.solution.stations:
+    if ground.solution.stations or (point.graph.layers and ground.solution.is_open):
         mesh = np.meshgrid(*spreads.values(), indexing="ij")
         full = full_loads(point, load, dict(zip(spreads, mesh, strict=True)))
     if full.shape[0]:

@@ -1,12 +1,14 @@
 """Loads at which stations are always busy, for many values of other parameters at once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import isinf
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import station_at
+from headway.records import dataclass
 
 _ROUNDS = 12  # of the secant method, which needs one where the load is proportional to that
 _CLOSE = 1e-9  # of what a station is offered, over what it can serve, to one
@@ -15,6 +17,8 @@ _BESIDE = 1e-6  # relative distance from a limit at which both sides of it are t
 
 def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> FloatArray:
     """Find the load at which each station is always busy, whatever the other stations do.
+
+    Of layered services these are limited processors, and pools of threads that are all taken.
 
     Parameters
     ----------
@@ -40,10 +44,13 @@ def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> Flo
     """
     shape = np.broadcast_shapes(*(np.shape(each) for each in others.values()))
     own = float(np.ravel(model.inputs[load])[0])
-    names = list(model.network.graph.stations)
-    if not names:
+    search = _Search(model, load, others, own, shape)
+    found = (
+        _layers_full(search) if model.graph.layers else search.each(model.network.graph.stations)
+    )
+    if not found:
         return np.empty((0, *shape))
-    full = np.stack([_full(model, load, others, name, own, shape) for name in names])
+    full = np.stack(found)
     least = np.min(full, axis=0, initial=np.inf)
     if not np.isfinite(least).all():
         return np.empty((0, *shape))
@@ -55,33 +62,91 @@ def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> Flo
     return full if is_limit else np.empty((0, *shape))
 
 
-def _full(
-    model: Model,
-    load: str,
-    others: Mapping[str, FloatArray],
-    station: str,
-    own: float,
-    shape: tuple[int, ...],
-) -> FloatArray:
-    """The load at which one station is always busy, by the secant method."""
+def _layers_full(search: "_Search") -> list[FloatArray]:
+    """Loads at which limited processors of layers are full, and pools of threads.
 
-    def spare(loads: FloatArray) -> FloatArray:
-        solution = model.at({load: loads, **others}).solve()
-        if solution.shared:  # of classes the arrivals are not told apart
-            return np.broadcast_to(np.asarray(solution[f"{station}.utilisation"]), shape) - 1
-        law = station_at(station).of(solution.values)
-        busy = np.asarray(law.offered(solution[f"{station}.arrival_rate"]), float)
-        return np.broadcast_to(busy, shape) - 1
+    Without clients, what processors do is proportional to the load. Pools are solved at loads that
+    all before them sustain, and those that are full beyond these are extrapolated.
+    """
+    from headway.models.solving.layered.layered_values import layered_system
 
-    before, here = np.full(shape, own / 2), np.full(shape, own)
-    was, now = spare(before), spare(here)
-    for _ in range(_ROUNDS):
-        with np.errstate(all="ignore"):
-            ahead = here - now * (here - before) / (now - was)
-        ahead = np.where(np.abs(now) < _CLOSE, here, ahead)
-        ahead = np.where(np.isfinite(ahead) & (ahead > 0), ahead, here)
-        before, was, here = here, now, ahead
-        now = spare(here)
-        if (np.abs(now) < _CLOSE).all():
-            break
-    return np.where(np.abs(now) < 1e3 * _CLOSE, here, np.inf)
+    system, layers = layered_system(search.model), search.model.graph.layers
+    assert layers is not None  # noqa: S101 - asked for layers alone
+    endless = np.full(search.shape, np.inf)
+    alone = not any(task.clients for task in system.tasks.values())
+    found = [
+        search.line(key) if alone else search.full(key, endless)
+        for name, one in system.processors.items()
+        if not isinf(one.servers)
+        for key in (layers.key("processors", name),)
+    ]
+    for name, task in system.tasks.items():
+        if not (task.clients or isinf(task.threads)):
+            sustained = np.min([endless, *found], axis=0)
+            found.append(search.full(layers.key("tasks", name), sustained))
+    return found
+
+
+@dataclass(frozen=True)
+class _Search:
+    """For loads at which a part of a model is always busy.
+
+    Parameters
+    ----------
+    model, load, others
+        As `full_loads` takes them.
+    own
+        The model's own load.
+    shape
+        Of the values of other parameters.
+    """
+
+    model: Model
+    load: str
+    others: Mapping[str, FloatArray]
+    own: float
+    shape: tuple[int, ...]
+
+    def each(self, stations: Iterable[str]) -> list[FloatArray]:
+        """Where stations are, by name."""
+        return [self.full(name, np.full(self.shape, np.inf)) for name in stations]
+
+    def line(self, name: str) -> FloatArray:
+        """The load at which one is, that is busy in proportion to the load."""
+        low, high = np.full(self.shape, self.own / 4), np.full(self.shape, self.own / 2)
+        was, now = self._spare(name, low), self._spare(name, high)
+        return np.where(now > was, _ahead(low, high, was, now), np.inf)
+
+    def full(self, name: str, most: FloatArray) -> FloatArray:
+        """The load at which one is, by the secant method; an estimate where others are before."""
+        before, here = np.full(self.shape, self.own / 2), np.full(self.shape, self.own)
+        before, here = np.minimum(before, most / 2), np.minimum(here, most)
+        was, now = self._spare(name, before), self._spare(name, here)
+        far = np.full(self.shape, np.nan)
+        for _ in range(_ROUNDS):
+            ahead = np.where(np.abs(now) < _CLOSE, here, _ahead(before, here, was, now))
+            far = np.where(np.isnan(far) & (here >= most) & (now < 0), ahead, far)
+            ahead = np.where(np.isnan(far), np.minimum(ahead, most), here)
+            if (ahead == here).all():
+                break
+            before, was, here = here, now, ahead
+            now = self._spare(name, here)
+        known = np.where(np.abs(now) < 1e3 * _CLOSE, here, np.inf)
+        return np.where(np.isnan(far), known, far)
+
+    def _spare(self, name: str, loads: FloatArray) -> FloatArray:
+        """What one is offered, over what it can serve, less 1."""
+        solution = self.model.at({self.load: loads, **self.others}).solve()
+        if solution.shared or self.model.graph.layers:  # of classes arrivals are not told apart
+            busy = np.asarray(solution[f"{name}.utilisation"], float)
+        else:
+            law = station_at(name).of(solution.values)
+            busy = np.asarray(law.offered(solution[f"{name}.arrival_rate"]), float)
+        return np.broadcast_to(busy, self.shape) - 1
+
+
+def _ahead(before: FloatArray, here: FloatArray, was: FloatArray, now: FloatArray) -> FloatArray:
+    """Where a line through two points meets nought, at a load above it; else the second."""
+    with np.errstate(all="ignore"):
+        ahead = here - now * (here - before) / (now - was)
+    return np.where(np.isfinite(ahead) & (ahead > 0), ahead, here)
