@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from headway.models import ModelGraph, catalogue_model
+from headway.models import ModelGraph, catalogue_model, parse_model
 from headway.models.reports import solved
 from headway.models.reports.alone import report_model
 from headway.models.reports.between.grids import Along, SolvedGrid
@@ -217,3 +217,39 @@ def test_loads_are_dense_where_the_output_bends(names):
     # it bends where 0.05 s of thinking and 13 ms of work meet 10 ms at the disk, not far above
     assert np.mean(found < 50) > 0.7
     assert len(refined(start, 0.0, most=9).grid.axes["population"]) == 9
+
+
+LAYERS = """
+name = "desk"
+[parameters.rate]
+value = "2 /s"
+[parameters.work]
+value = "0.1 s"
+[processors.cpu]
+[processors.disks]
+servers = 2
+[tasks.front]
+processor = "cpu"
+[tasks.front.entries.page]
+arrival_rate = "rate"
+demand = "work"
+calls = { read = 2.0 }
+[tasks.store]
+processor = "disks"
+threads = 1
+[tasks.store.entries.read]
+demand = "0.06 s"
+"""
+
+
+def test_layers_are_full_where_a_processor_is_or_a_pool():
+    """A processor by what is done there; a lone thread while it works and waits for the other."""
+    model = parse_model(LAYERS).at()
+    work = np.array([0.05, 0.1, 0.2])
+    full = full_loads(model, "rate", {"work": work})
+    wanted = [1 / work, np.full(3, 2 / 0.12), 1 / (work + 0.12), np.full(3, 1 / 0.12)]
+    assert np.allclose(full, wanted, rtol=1e-6)
+    report = report_model(model)
+    points = solved_points(report.ground, report.sensitivity)
+    assert points.grid.along is Along.SHARE
+    assert points.error < 0.02
