@@ -56,6 +56,7 @@ class Settling:
         self._steps: list[tuple[FloatArray, FloatArray]] = []
         self._share = np.empty(0)
         self._strides = _Strides(small)
+        self._share = self._least = self._last = np.zeros(0)
 
     def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
         """The next x, of the shape (numbers, points) of both, which are 0 or more."""
@@ -127,6 +128,7 @@ class _Strides:
 
     def __init__(self, small: Amount) -> None:
         self.small, self.count = small, 0
+        self._length = self._side = np.zeros((0, 0))
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Go on at some points alone."""
