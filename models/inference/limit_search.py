@@ -7,6 +7,7 @@ rather than wrong, while simpler forms alone may agree on an answer that is not 
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -212,39 +213,50 @@ def _check(budget: int, within: tuple[float, float], precision: float) -> None:
 
 def _measured(test: LoadTest, goal: Goal) -> _Measured:
     """Sort the loads of a test by whether they keep a limit."""
-    percent = percent_of(goal.output)
     points = [point for point in test.points if math.isfinite(point.load) and point.load > 0]
-    closed = bool(points) and points[0].load_unit == "clients"
-    late = [point for point in points if _is_overloaded(point, goal)]
-    kept = tuple(point for point in points if not _is_overloaded(point, goal))
-    times: dict[float, list[float]] = {}
-    for point in kept:
-        time = _time(point, goal)
-        if time is None:
-            wanted = "response time" if percent is None else f"{goal.output} and no mean"
-            msg = f"{point.file or test.source}: a run has no {wanted}, which the target limits"
-            raise MeasurementError(msg)
-        times.setdefault(point.load, []).append(time)
     if not points:
         msg = f"{test.source}: no run has a load above 0"
         raise MeasurementError(msg)
+    closed = points[0].load_unit == "clients"
+    late = [point for point in points if _is_overloaded(point, goal)]
+    kept = tuple(point for point in points if not _is_overloaded(point, goal))
+    times = _times(kept, goal, test.source)
     loads = np.array(sorted(times))
     met = goal.met([float(np.median(times[load])) for load in loads.tolist()])
     fallen = [point.load for point in late]
     holds, fails = loads[met], np.concatenate([loads[~met], fallen])
-    if holds.size and fails.size and fails.max() < holds.min():
-        msg = (
-            f"{test.source}: {goal.output} is over the limit up to {digits(float(fails.max()))} "
-            f"and below it from {digits(float(holds.min()))} on; check the runs, as a response "
-            "time that falls with the load contradicts every model"
-        )
-        raise MeasurementError(msg)
+    _refuse_falling(holds, fails, goal, test.source)
     load = "population" if closed else "arrival_rate"
     shown = ONE if closed else load_column(test.measurements).unit
     bound = min(fallen, default=math.inf)
     done = [point.throughput for point in late if point.load == bound]
     completed = None if closed else min(filter(None, done), default=None)
     return _Measured(goal, load, shown, len(points), kept, holds, fails, bound, completed)
+
+
+def _times(kept: Sequence[Point], goal: Goal, source: str) -> dict[float, list[float]]:
+    """What is limited, of each run by its load."""
+    times: dict[float, list[float]] = {}
+    for point in kept:
+        time = _time(point, goal)
+        if time is None:
+            is_mean = percent_of(goal.output) is None
+            wanted = "response time" if is_mean else f"{goal.output} and no mean"
+            msg = f"{point.file or source}: a run has no {wanted}, which the target limits"
+            raise MeasurementError(msg)
+        times.setdefault(point.load, []).append(time)
+    return times
+
+
+def _refuse_falling(holds: FloatArray, fails: FloatArray, goal: Goal, source: str) -> None:
+    """Refuse runs that keep the limit only at loads above those that do not."""
+    if holds.size and fails.size and fails.max() < holds.min():
+        msg = (
+            f"{source}: {goal.output} is over the limit up to {digits(float(fails.max()))} "
+            f"and below it from {digits(float(holds.min()))} on; check the runs, as a response "
+            "time that falls with the load contradicts every model"
+        )
+        raise MeasurementError(msg)
 
 
 def _is_overloaded(point: Point, goal: Goal) -> bool:

@@ -398,11 +398,16 @@ def _first(
     if x is None and not model.is_closed:
         return {}
     column = load_column(measurements, x, model.parameters.keys() - {"population"})
+    return {_set_by(model, column, measurements.source): column}
+
+
+def _set_by(model: Model, column: Observed, source: str) -> str:
+    """What a column of the load sets: clients and rates of a closed model, else what it names."""
     if model.is_closed and is_population(column):
-        return {"population": column}
+        return "population"
     if column.name in model.parameters:
-        return {column.name: column}
+        return column.name
     if model.is_closed and is_rate(column):
-        return {"throughput": column}
-    msg = f"{measurements.source}: {model.name} has no parameter for column {column.header}"
+        return "throughput"
+    msg = f"{source}: {model.name} has no parameter for column {column.header}"
     raise MeasurementError(msg + nearest(column.name, model.parameters))

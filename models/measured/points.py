@@ -334,20 +334,26 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
     if not points:
         msg = f"{source}: it contains no measured point"
         raise MeasurementError(msg)
-    columns = {title: [getattr(p, name) for p in points] for name, title in TITLES.items()}
-    for percent in sorted({percent for p in points for percent in p.percentiles}):
-        title = ColumnRole(PERCENTILE, f"{digits(percent)}").written
-        columns[title] = [p.percentiles.get(percent) for p in points]
-    for resource in _names(p.utilisation for p in points):
-        title = ColumnRole(UTILISATION, resource).written
-        columns[title] = [p.utilisation.get(resource) for p in points]
-    for name in _names(p.more for p in points):
-        columns[name] = [p.more.get(name) for p in points]
+    columns = dict(_columns(points))
     kept = {t: cells for t, cells in columns.items() if any(c is not None for c in cells)}
     rows = [[_cell(cell) for cell in row] for row in zip(*kept.values(), strict=True)]
     text = "\n".join(",".join(row) for row in [list(kept), *rows])
     table = Measurements.parse(text, source)
     return replace(table, made_of=tuple(points)) if len(table) == len(points) else table
+
+
+def _columns(points: Sequence[Point]) -> Iterator[tuple[str, list[float | None]]]:
+    """Titles and cells: numbers of each point, percentiles, utilisations, and what else it has."""
+    for name, title in TITLES.items():
+        yield title, [getattr(p, name) for p in points]
+    for percent in sorted({percent for p in points for percent in p.percentiles}):
+        title = ColumnRole(PERCENTILE, f"{digits(percent)}").written
+        yield title, [p.percentiles.get(percent) for p in points]
+    for resource in _names(p.utilisation for p in points):
+        title = ColumnRole(UTILISATION, resource).written
+        yield title, [p.utilisation.get(resource) for p in points]
+    for name in _names(p.more for p in points):
+        yield name, [p.more.get(name) for p in points]
 
 
 def _names(tables: Iterable[Mapping[str, float]]) -> list[str]:

@@ -77,15 +77,11 @@ def together(tables: Sequence[Measurements]) -> Measurements:
         return tables[0]
     columns: dict[str, Observed] = {}
     spoilt: dict[str, Observed] = {}
-    labels: dict[str, tuple[str, ...]] = {}
     aligned = _aligned(tables)
     for key in dict.fromkeys(key for named in aligned for key in named):
         column = _stacked([named.get(key) for named in aligned], tables)
         (spoilt if column.complaint else columns)[column.header] = column
-    for title in dict.fromkeys(title for table in tables for title in table.labels):
-        each = (table.labels.get(title, ("",) * len(table)) for table in tables)
-        labels[title] = tuple(word for words in each for word in words)
-    labels[CURVE] = tuple(name for table in tables for name in (table.source,) * len(table))
+    labels = _labels(tables)
     lines = tuple(line for table in tables for line in table.lines)
     whole = all(len(table.made_of) == len(table) for table in tables)
     made_of = tuple(one for table in tables for one in table.made_of) if whole else ()
@@ -94,6 +90,16 @@ def together(tables: Sequence[Measurements]) -> Measurements:
     stated = same_arrivals(table.stated_scv for table in tables)
     notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
     return replace(joined, made_of=made_of, stated_scv=stated, notes=notes)
+
+
+def _labels(tables: Sequence[Measurements]) -> dict[str, tuple[str, ...]]:
+    """Columns of words of all tables, and of which curve each row is."""
+    labels = {}
+    for title in dict.fromkeys(title for table in tables for title in table.labels):
+        each = (table.labels.get(title, ("",) * len(table)) for table in tables)
+        labels[title] = tuple(word for words in each for word in words)
+    curves = tuple(name for table in tables for name in (table.source,) * len(table))
+    return {**labels, CURVE: curves}
 
 
 def _aligned(tables: Sequence[Measurements]) -> list[dict[str, Observed]]:

@@ -46,7 +46,7 @@ class Used:
     Examples
     --------
     >>> print(Used("latency_ms", "ms", "response time"))
-    response time = latency_ms
+    response time from latency_ms
     """
 
     column: str
@@ -56,7 +56,7 @@ class Used:
 
     def __str__(self) -> str:
         if self.role:
-            return f"{self.role} = {self.column}"
+            return f"{self.role} from {self.column}"
         return f"{self.column} ({self.why})" if self.why else self.column
 
 

@@ -1,6 +1,6 @@
 """A queueing network with its numbers: stations, classes of jobs, and the ways between them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -500,13 +500,7 @@ def laid_out(
 ) -> Network:
     """Lay out as `read_network` does, also classes that no job is of for long."""
     _check_lists(stations, classes)
-    values: list[Amount] = []
-    for s in stations:
-        values += (*s.service_times, *s.visits, s.servers, *s.speeds, s.crew, *s.scv, *s.again)
-        values += () if s.arrival_scv is None else (s.arrival_scv,)
-    for c in classes:
-        values += (c.arrival_rate if c.is_open else c.population, c.think_time)
-    shape = shape_over(values)
+    shape = shape_over([*_amounts(stations, classes)])
 
     def by_station(name: str) -> FloatArray:
         entries = [value for station in stations for value in getattr(station, name)]
@@ -529,6 +523,15 @@ def laid_out(
         crews={k: rows([s.crew], shape)[0] for k, s in enumerate(stations) if len(s.speeds)},
         again=_again(stations, len(classes), shape),
     )
+
+
+def _amounts(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> Iterator[Amount]:
+    """Every number of stations and classes, which may have many points."""
+    for s in stations:
+        yield from (*s.service_times, *s.visits, s.servers, *s.speeds, s.crew, *s.scv, *s.again)
+        yield from () if s.arrival_scv is None else (s.arrival_scv,)
+    for c in classes:
+        yield from (c.arrival_rate if c.is_open else c.population, c.think_time)
 
 
 def _spread(

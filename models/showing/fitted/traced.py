@@ -86,10 +86,7 @@ def _mean(times: Times) -> float:
 
 def _tables(traced: TracedModel, scale: Scale) -> Iterator[Table]:
     entries = traced.services.entries
-    times = [
-        f"{scale.text(each.work, _TIME)} +- {scale.bare(_SURE * each.error, _TIME)}"
-        for each in entries.values()
-    ]
+    times = [scale.with_error(each.work, _SURE * each.error, _TIME) for each in entries.values()]
     yield Table(
         traced.model.name,
         (
@@ -98,7 +95,7 @@ def _tables(traced: TracedModel, scale: Scale) -> Iterator[Table]:
             Column("own work", tuple(times)),
             Column("calls", tuple(_calls(traced, each) or "-" for each in entries.values())),
         ),
-        ("+- is half of the 95% interval",),
+        ("± is half of a 95% interval",),
     )
     yield _services(traced, scale)
     yield _loads(traced.compared, scale)
@@ -122,7 +119,7 @@ def _services(traced: TracedModel, scale: Scale) -> Table:
                 tuple(None if one is None else 100 * one.share[0] for one in each),
             ),
         ]
-    return Table("services", tuple(columns))
+    return Table("threads and processors", tuple(columns))
 
 
 def _processor_time(measured: ProcessorTime | None, scale: Scale) -> str | None:
@@ -166,8 +163,7 @@ def _loads(compared: tuple[Compared, ...], scale: Scale) -> Table:
             Column(
                 "traced",
                 tuple(
-                    f"{scale.text(each.load.response_time, _TIME)} +- "
-                    f"{scale.bare(_SURE * each.load.error, _TIME)}"
+                    scale.with_error(each.load.response_time, _SURE * each.load.error, _TIME)
                     for each in compared
                 ),
             ),

@@ -226,7 +226,7 @@ def test_ends_of_response_times_are_columns_too(tmp_path):
     assert test.points[0].more == {"response_time_min_s": 0.03, "response_time_max_s": 0.04}
     finding = found(*test.points)["times_out_of_order"]
     assert (finding.points, finding.value) == ((0,), 0.02)
-    assert "shortest response time = min_ms" in headway("audit", path).out.replace("\n", " ")
+    assert "shortest response time from min_ms" in headway("audit", path).out.replace("\n", " ")
 
 
 @pytest.mark.parametrize("title", ["mean_ms", "avg_ms", "Average [ms]"])

@@ -172,7 +172,7 @@ def test_parquet_and_excel_are_known_by_their_content(binary):
     assert load_test.tools == (kind,)
     assert Measurements.read(path).kind == kind
     assert read_load_test([str(path.parent)]).tools == (kind,)
-    assert "throughput = Requests/sec" in headway("read", path).out
+    assert "throughput from Requests/sec" in headway("read", path).out
 
 
 def test_what_pandas_needs_is_said_with_the_command(binary, monkeypatch):

@@ -141,7 +141,9 @@ def test_a_sheet_is_read_with_what_is_said_of_it(sheet):
         "99% Line": "response time p99", "CPU": "utilisation cpu", "note_ms": None, "Host": None,
     }  # fmt: skip
     table = headway("read", sheet, *HINTS).out
-    assert "population = Users, throughput = Requests/sec, response time = Average" in table
+    assert (
+        "population from Users, throughput from Requests/sec, response time from Average" in table
+    )
     assert "not used: note_ms, Host" in table
 
 
@@ -159,7 +161,7 @@ def test_every_command_takes_what_is_said(sheet, tmp_path):
     assert headway("report", *model, "--data", sheet, *HINTS, "--out", out).code == 0
     assert "Average, Requests/sec over Users" in out.read_text()
     audited = headway("audit", sheet, *HINTS)
-    assert "response time = Average" in " ".join(audited.out.split())
+    assert "response time from Average" in " ".join(audited.out.split())
     columns = json.loads(headway("audit", sheet, *HINTS, "--json").out)["columns"]
     assert {"column": "Average", "unit": "ms", "role": "response time", "why": None} in columns
     signed = headway("signature", "sfs", sheet, *HINTS, "--x", "Requests/sec", "--json").out

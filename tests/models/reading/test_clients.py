@@ -90,7 +90,7 @@ class TestColumns:
             headway("fit", "server", "--forms", "server-single", "--data", path).out.split()
         )
         assert "closed: 1 to 32 clients (from outstanding)" in printed
-        assert "population = outstanding" in headway("read", path).out
+        assert "population from outstanding" in headway("read", path).out
         document = json.loads(headway("read", path, "--json").out)
         assert document["notes"] == ["closed: 1 to 32 clients (from outstanding)"]
         assert {point["loop"] for point in document["points"]} == {"closed"}
