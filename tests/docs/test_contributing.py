@@ -77,8 +77,9 @@ def place(section, name):
 def tree(tmp_path_factory):
     """A copy of the tree with one of each that can be added, by the steps."""
     made = tmp_path_factory.mktemp("clone")
+    halves = shutil.ignore_patterns("*.pyc.*")  # of bytecode that others write just now
     for folder in TREE:
-        shutil.copytree(ROOT / folder, made / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, made / folder, ignore=halves)
     for file in ("README.md", "setup.cfg", "conftest.py"):
         shutil.copy(ROOT / file, made / file)
     (made / "site").mkdir()
