@@ -7,7 +7,7 @@ import pytest
 from headway.models import Measurements, catalogue_model
 from headway.models.running.pool import workers
 from headway.models.simulating import runs
-from tests.notebooks import FITTED, FOLDER, executed
+from tests.notebooks import FITTED, FOLDER, executed, kernel
 from tests.support.fit_data import FREE, SCSI
 from tests.support.limits import HANGS
 from tests.support.once import once_a_run
@@ -23,7 +23,12 @@ def scsi():
 def vendor_notebook(tmp_path_factory):
     """The notebook that fits all published curves and calibrates both systems, run once."""
     path = FOLDER / "vendor_curves.ipynb"
-    return once_a_run(tmp_path_factory, path.stem, lambda: executed(path, FITTED))
+
+    def make():
+        with kernel() as client:
+            return executed(path, client, FITTED)
+
+    return once_a_run(tmp_path_factory, path.stem, make)
 
 
 @pytest.fixture(scope="session")

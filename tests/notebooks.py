@@ -6,6 +6,8 @@
 import json
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
@@ -24,6 +26,7 @@ DIGITS = Decimal("1e-6")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _MARKS = re.compile(r"<[^>]*>")
 
+AFRESH = "get_ipython().reset()"
 STRICT = "import warnings\nwarnings.simplefilter('error')"
 
 FITTED = """
@@ -92,27 +95,36 @@ def unlike(stored, fresh):
     return ""
 
 
-def run(path, last="print('null')"):
+@contextmanager
+def kernel() -> Iterator[NotebookClient]:
+    """A kernel for notebooks, each of which finds it with no names but its own."""
+    resources = {"metadata": {"path": str(FOLDER)}}
+    client = NotebookClient(nbformat.v4.new_notebook(), **PATIENT, **QUIET, resources=resources)
+    with client.setup_kernel():
+        yield client
+
+
+def run(path, client, last="print('null')"):
     """Run a notebook, warnings being errors, and a last cell; also what that prints."""
     fresh = nbformat.read(path, as_version=4)
     own = fresh.cells
-    before, after = (nbformat.v4.new_code_cell(source) for source in (STRICT, last))
-    fresh.cells = [before, *own, after]
-    resources = {"metadata": {"path": str(FOLDER)}}
-    NotebookClient(fresh, **PATIENT, **QUIET, resources=resources).execute()
+    *before, after = (nbformat.v4.new_code_cell(source) for source in (AFRESH, STRICT, last))
+    fresh.cells = [*before, *own, after]
+    client.nb = fresh
+    client.execute(cleanup_kc=False)
     fresh.cells = own
     return fresh, json.loads(after.outputs[0]["text"])
 
 
-def executed(path, last="print('null')"):
+def executed(path, client, last="print('null')"):
     """Key numbers and texts of a notebook that is run, and what a last cell prints."""
-    fresh, result = run(path, last)
+    fresh, result = run(path, client, last)
     return {"key_numbers": key_numbers(fresh), "texts": texts(fresh), "found": result}
 
 
-def store(path):
+def store(path, client):
     """Run a notebook and store what it shows."""
-    stored, (fresh, _) = nbformat.read(path, as_version=4), run(path)
+    stored, (fresh, _) = nbformat.read(path, as_version=4), run(path, client)
     for cell, place in zip(
         (c for c in fresh.cells if c.cell_type == "code"), count(1), strict=False
     ):
@@ -125,5 +137,6 @@ def store(path):
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or [each.stem for each in sorted(FOLDER.glob("*.ipynb"))]:
-        store(FOLDER / f"{chosen}.ipynb")
+    with kernel() as one:
+        for chosen in sys.argv[1:] or [each.stem for each in sorted(FOLDER.glob("*.ipynb"))]:
+            store(FOLDER / f"{chosen}.ipynb", one)

@@ -6,25 +6,35 @@ import re
 import nbformat
 import pytest
 
-from tests.notebooks import FOLDER, executed, key_numbers, texts, unlike
+from tests.notebooks import FOLDER, executed, kernel, key_numbers, texts, unlike
+from tests.support.cases import mostly_slow
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 FITS_ALL = "vendor_curves"
 """The notebook that fits every published curve."""
+LONGEST = (FITS_ALL, "disks_and_parallel_files", "predicted_before_measured")
+"""Their fits are tests of their own too: test_fit_server, test_disks, test_predicted_changes."""
+QUICK = [path for path in NOTEBOOKS if path.stem not in LONGEST]
 
 
-def _param(path):
-    return pytest.param(path, marks=pytest.mark.slow if path.stem == FITS_ALL else (), id=path.stem)
+@pytest.fixture(scope="module")
+def client():
+    """One kernel for all notebooks: to start one and import its packages takes 4 s each time."""
+    with kernel() as one:
+        yield one
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("path", [_param(path) for path in NOTEBOOKS])
+@pytest.mark.parametrize("path", mostly_slow(NOTEBOOKS, QUICK), ids=lambda path: path.stem)
 def test_notebook(path, request):
     stored = nbformat.read(path, as_version=4)
 
     # what the fits of this one found many tests hold: it runs once for all
-    shared = path.stem == FITS_ALL
-    fresh = request.getfixturevalue("vendor_notebook") if shared else executed(path)
+    fresh = (
+        request.getfixturevalue("vendor_notebook")
+        if path.stem == FITS_ALL
+        else executed(path, request.getfixturevalue("client"))
+    )
 
     assert key_numbers(stored)
     assert fresh["key_numbers"] == key_numbers(stored)
