@@ -9,6 +9,7 @@ from headway.models.running.pool import workers
 from headway.models.simulating import runs
 from tests.notebooks import FITTED, FOLDER, executed, kernel
 from tests.support.fit_data import FREE, SCSI
+from tests.support.fits import keep_fits
 from tests.support.limits import HANGS
 from tests.support.once import once_a_run
 
@@ -17,6 +18,12 @@ from tests.support.once import once_a_run
 def scsi():
     """nfs-server fitted to Table A.1."""
     return catalogue_model("nfs-server").with_preset("scsi").fit(Measurements.read(SCSI), FREE)
+
+
+@pytest.fixture
+def fits_once(monkeypatch):
+    """A command that needs the fit of an earlier one, or of another page, finds it."""
+    keep_fits(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -73,6 +73,7 @@ server = { timeout = "100 ms", retries = 3 }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.usefixtures("fits_once")
 def test_each_example_runs_as_printed(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "curve.csv").write_text(RAID.read_text())

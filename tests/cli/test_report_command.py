@@ -16,6 +16,8 @@ from headway.models.reports.kinds.audited import AuditReport
 from tests.support.command import headway, refusal
 from tests.support.report_pages import PROGRAM, RAID, VENDOR, parsed
 
+pytestmark = pytest.mark.usefixtures("fits_once")
+
 SEVERITIES = ("error", "warning", "note")
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>-->$x^$"
 

@@ -1,15 +1,11 @@
 """Every command and snippet in README and docs runs, and prints what the document shows."""
 
 import doctest
-import pickle
 import re
 import shlex
-from inspect import signature
-from io import BytesIO
 
 import pytest
 
-from headway.models.inference import server
 from tests.support.command import headway
 from tests.support.pages import BLOCK, blocks, write_files
 from tests.support.places import ROOT
@@ -54,33 +50,6 @@ def place(tmp_path, monkeypatch):
 
 
 HERE = [path for path in DOCUMENTS if not joins_a_cluster(path)]
-
-
-@pytest.fixture
-def fits_once(monkeypatch):
-    """A page that fits a curve and then reports on it finds the same fit: it is made once."""
-    fit, known = server.fit_server, {}
-    arguments = signature(fit)
-
-    def once(*given, **named):
-        bound = arguments.bind(*given, **named)
-        bound.apply_defaults()
-        bound.arguments.pop("progress")
-        key = by_value({**bound.arguments, "loss": str(bound.arguments["loss"])})
-        if key not in known:
-            known[key] = fit(**bound.arguments)
-        return known[key]
-
-    monkeypatch.setattr(server, "fit_server", once)
-
-
-def by_value(what):
-    """Bytes that are equal for equal values: of one that is twice inside, both are written."""
-    written = BytesIO()
-    pickler = pickle.Pickler(written)
-    pickler.fast = True
-    pickler.dump(what)
-    return written.getvalue()
 
 
 @pytest.mark.parametrize("path", HERE, ids=names)
@@ -144,6 +113,7 @@ def test_only_numbers_in_full_are_rounded():
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names)
+@pytest.mark.usefixtures("fits_once")
 def test_python(path, place):
     """The Python of a document is one session, from top to bottom."""
     write_files(path, place)
