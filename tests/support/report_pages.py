@@ -88,6 +88,8 @@ CASES = {
     "closed": lambda: report("server-nfs", RAID, preset="raid"),
 }
 """Reports by name; all but the closed one have a panel."""
+QUICK = CASES.keys() - {"cache", "contention", "gap"}
+"""Those of every run: the others are like pool and program."""
 
 
 @lru_cache

@@ -20,10 +20,10 @@ from headway.models.reports.formulas import equations
 from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.report import measured_report
 from tests.support.cases import mostly_slow
-from tests.support.report_pages import CASES, RAID, SCSI, TAIL, html, made, parsed, report
+from tests.support.report_pages import CASES, QUICK, RAID, SCSI, TAIL, html, made, parsed, report
 
 
-@pytest.mark.parametrize("name", mostly_slow(CASES, 4))
+@pytest.mark.parametrize("name", mostly_slow(CASES, QUICK))
 def test_structure(name):
     page = parsed(html(name))
 
@@ -38,7 +38,7 @@ def test_structure(name):
     assert {"header", "nav", "main"} <= {node.tag for node in page.every()}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_slow(CASES, QUICK))
 def test_everything_has_words_for_those_who_cannot_see_it(name):
     page = parsed(html(name))
 
@@ -63,7 +63,7 @@ def test_everything_has_words_for_those_who_cannot_see_it(name):
         assert control.attributes.get("aria-label") or control.attributes["id"] in names
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_slow(CASES, QUICK))
 def test_names_inside_do_not_collide_and_references_lead_somewhere(name):
     page = parsed(html(name))
 
@@ -75,7 +75,7 @@ def test_names_inside_do_not_collide_and_references_lead_somewhere(name):
     assert wanted <= set(values)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_slow(CASES, QUICK))
 def test_it_is_small_and_loads_nothing(name):
     page, text = parsed(html(name)), html(name)
 
@@ -291,7 +291,7 @@ def test_a_closed_network_says_why_it_has_no_panel():
 
 
 def test_every_model_with_a_panel_has_its_load_first_and_values_within_bounds():
-    for name in CASES.keys() - {"closed"}:
+    for name in QUICK - {"closed"}:
         page = panel(made(name))
         assert isinstance(page, Panel), (name, page)
         assert [c.role for c in page.controls].count(ControlRole.LOAD) == 1

@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -14,7 +16,8 @@ from headway.models.reports.contents import SECTIONS
 from headway.models.reports.controls import ControlRole
 from headway.models.reports.panel import javascript, panel
 from headway.models.solving.symbolic import symbol
-from tests.support.report_pages import CASES, html, made, of_catalogue
+from tests.support.cases import mostly_slow
+from tests.support.report_pages import CASES, QUICK, html, made, of_catalogue
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -46,11 +49,11 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("pages")
 
 
-@pytest.fixture
-def opened(browser, folder):
-    """Open a report offline; at the end, nothing may have failed or been complained of."""
+@contextmanager
+def opening(browser, folder):
+    """Open reports offline; until the end, nothing may have failed or been complained of."""
     context = browser.new_context(offline=True)
-    complaints = []
+    complaints, requests = [], []
 
     def open_page(name):
         path = folder / f"{name}.html"
@@ -59,20 +62,33 @@ def opened(browser, folder):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("requestfailed", lambda request: complaints.append(request.url))
-        page.on("request", lambda request: arguments.append(request.url))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         return page
 
-    arguments = []
     yield open_page
     context.close()
     assert complaints == []
-    assert [url for url in arguments if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_it_opens_offline_without_a_complaint(name, opened):
-    page = opened(name)
+@pytest.fixture
+def opened(browser, folder):
+    """Open a page for one test, which may change it."""
+    with opening(browser, folder) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def asked(browser, folder):
+    """Open a page for all tests that only look at it and calculate."""
+    with opening(browser, folder) as open_page:
+        yield cache(open_page)
+
+
+@pytest.mark.parametrize("name", mostly_slow(CASES, QUICK))
+def test_it_opens_offline_without_a_complaint(name, asked):
+    page = asked(name)
 
     assert page.title().endswith(": report")
     assert page.locator(".subject").inner_text().startswith(made(name).title)
@@ -97,15 +113,15 @@ def random_values(controls):
     return values
 
 
-@pytest.mark.parametrize("name", WITH_PANEL)
-def test_the_browser_calculates_what_python_does(name, opened):
+@pytest.mark.parametrize("name", mostly_slow(WITH_PANEL, QUICK))
+def test_the_browser_calculates_what_python_does(name, asked):
     values, report = random_values(panel(made(name)).controls), made(name)
     rows = [
         dict(zip(values, map(float, row), strict=True))
         for row in zip(*values.values(), strict=True)
     ]
 
-    value = opened(name).evaluate("rows => rows.map(row => window.headway.evaluate(row))", rows)
+    value = asked(name).evaluate("rows => rows.map(row => window.headway.evaluate(row))", rows)
 
     solution = report.model.at(values).solve()
     expected = np.broadcast_to(solution[report.comparison.output], ROUNDS)
@@ -178,11 +194,11 @@ def test_every_closed_form_of_the_catalogue_is_written_right(name, calculator):
     np.testing.assert_allclose(output[stable], expected[stable], rtol=DIGITS)
 
 
-@pytest.mark.parametrize("name", WITH_PANEL)
-def test_the_error_is_that_of_the_comparison(name, opened):
+@pytest.mark.parametrize("name", mostly_slow(WITH_PANEL, QUICK))
+def test_the_error_is_that_of_the_comparison(name, asked):
     report = made(name)
 
-    value = opened(name).evaluate("window.headway.evaluate()")
+    value = asked(name).evaluate("window.headway.evaluate()")
 
     expected = report.comparison.summary["rms_relative_error"]
     assert value["rms_relative_error"] == pytest.approx(expected, rel=DIGITS)
@@ -341,9 +357,9 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-def test_data_may_set_another_parameter_row_by_row(opened):
+def test_data_may_set_another_parameter_row_by_row(asked):
     """Each measured point keeps its own value, whatever the slider says of the curve."""
-    page = opened("families")
+    page = asked("families")
     report = made("families")
 
     value = page.evaluate("window.headway.evaluate({added_overhead: 5e-4})")
