@@ -53,7 +53,7 @@ def build(place, what, **variables):
         command, cwd=place, env=environment, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
-    return sorted(place.glob("out/*"))
+    return sorted(place.glob("out/*"), key=lambda path: path.suffix)  # .gz, then .whl
 
 
 @pytest.fixture(scope="module")
