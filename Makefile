@@ -63,9 +63,14 @@ OLDEST := .venv-oldest
 MEETING := cli/test_fit_command cli/test_sweep_command cli/test_terminal docs/test_drawn \
     models/files/test_files models/measured/test_frames models/structure/test_class_speed_models \
     models/test_cluster models/uncertain/test_uncertain_parameters
-$(OLDEST)/.ready: setup.cfg pyproject.toml constraints-oldest.txt $(KERNELS)
+install_oldest = $(OLDEST)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r constraints-oldest.txt
+$(OLDEST)/.packages: constraints-oldest.txt
 	$(check_python)$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r constraints-oldest.txt -e .
+	$(install_oldest)
+	touch $@
+
+$(OLDEST)/.ready: $(OLDEST)/.packages setup.cfg pyproject.toml $(KERNELS)
+	$(install_oldest) -e .
 	touch $@
 
 .PHONY: test-oldest test-processors pins

@@ -12,8 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests import house
 from tests.support.command import headway
+from tests.support.fits import keep_fits
 from tests.support.pages import write_files
 
 ROOT = Path(__file__).parent.parent
@@ -75,9 +78,11 @@ def main() -> int:
     """Draw all pictures, and name those that no command draws."""
     known = commands()
     DARK.mkdir(exist_ok=True)
-    for name, words in known.items():
-        draw(name, words, FOLDER)
-        draw(name, words, DARK, "--dark")
+    with pytest.MonkeyPatch.context() as patch:
+        keep_fits(patch)  # a picture for dark pages is of the same fit
+        for name, words in known.items():
+            draw(name, words, FOLDER)
+            draw(name, words, DARK, "--dark")
     without = sorted(shown().keys() - known.keys())
     for name in without:
         print(f"{name}: no page that shows it states the command that draws it", file=sys.stderr)
