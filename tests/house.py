@@ -64,29 +64,19 @@ def import_graph(folders: dict[str, Path]) -> nx.DiGraph:
 @cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """Everything in a file: it is parsed and walked once for all who look."""
-    with _keeping_all():
+    with _no_garbage():
         return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
-def functions_of(path: Path) -> list[ast.FunctionDef]:
-    """Every function in a file, methods and those inside others too."""
-    with _keeping_all():
-        return list(_functions(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def _functions(part: ast.AST) -> Iterator[ast.FunctionDef]:
-    """Functions among the statements of a part: expressions hold none."""
-    if isinstance(part, ast.FunctionDef):
-        yield part
-    for inside in ("body", "orelse", "finalbody", "handlers", "cases"):
-        statements = getattr(part, inside, ())
-        for statement in statements if isinstance(statements, list) else ():
-            yield from _functions(statement)
+def parsed(path: Path) -> ast.Module:
+    """Parse a file whose expressions nobody looks into, or only once."""
+    with _no_garbage():
+        return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @contextmanager
-def _keeping_all() -> Iterator[None]:
-    """Let nobody look for garbage: of a million nodes that are made none is, and half is saved."""
+def _no_garbage() -> Iterator[None]:
+    """Parse without looking for garbage, of which there is none: half the time goes there."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -94,6 +84,16 @@ def _keeping_all() -> Iterator[None]:
     finally:
         if before:
             gc.enable()
+
+
+def functions_in(part: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Every function among the statements of a part, methods and those inside others too."""
+    if isinstance(part, ast.FunctionDef):
+        yield part
+    for inside in ("body", "orelse", "finalbody", "handlers", "cases"):
+        statements = getattr(part, inside, ())
+        for statement in statements if isinstance(statements, list) else ():
+            yield from functions_in(statement)
 
 
 def _imported(nodes: tuple[ast.AST, ...], name: str, known: dict[str, Path]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from headway.errors import GraphError
 from headway.models import catalogue_model, data_path, retries
 from headway.models.reports.contents import SECTIONS
 from headway.models.reports.kinds.audited import AuditReport
+from tests.support.cases import mostly_slow
 from tests.support.command import headway, refusal
 from tests.support.report_pages import PROGRAM, RAID, VENDOR, parsed
 
@@ -167,7 +168,10 @@ def test_a_model_without_data_has_a_page_of_its_own(tmp_path):
     assert len(list(page.every("input"))) == 2 * len(solution.model.parameters)
 
 
-@pytest.mark.parametrize("name", ["server-closed", "program-overhead", "cluster-file-server"])
+KINDS = ("server-closed", "program-overhead", "cluster-file-server")
+
+
+@pytest.mark.parametrize("name", mostly_slow(KINDS, 2))
 def test_models_of_every_kind_have_a_page(name, tmp_path):
     result = headway("report", name, "--out", tmp_path / "x.html")
 

@@ -12,11 +12,12 @@ from tests.house import (
     FOLDERS,
     ROOT,
     circles,
-    functions_of,
+    functions_in,
     import_graph,
     late_imports,
     main,
     modules,
+    parsed,
     room_of,
     rooms,
 )
@@ -72,7 +73,7 @@ def test_files_and_functions_are_small():
         lines = len(path.read_text(encoding="utf-8").splitlines())
         if lines > MOST_LINES:
             long[str(path.relative_to(ROOT))] = lines
-        for node in functions_of(path):
+        for node in functions_in(parsed(path)):
             if _body(node) > MOST_BODY:
                 long[f"{path.name}:{node.name}"] = _body(node)
     assert long == {}
@@ -95,7 +96,7 @@ def test_names_that_a_function_does_not_list_are_those_of_a_model():
         f"{name.rpartition('.')[2]}.{node.name}"
         for name, path in modules(FOLDERS).items()
         if NOT_LISTED.search(path.read_text(encoding="utf-8"))
-        for node in functions_of(path)
+        for node in functions_in(parsed(path))
         if node.args.kwarg and not node.name.startswith("_")
     }
     assert takes - {"symbols.doit"} == {"graph.at", "model.at", "model.solve"}  # doit is SymPy's

@@ -5,9 +5,9 @@ import re
 from functools import cache
 
 from headway.models import Measurements, data_path
-from headway.models.inference.server import fit_server
 from headway.models.plotting.figures import picture
 from tests.support.command import headway
+from tests.support.fits import fit_server
 from tests.support.places import ROOT
 
 TEXT = (ROOT / "README.md").read_text()

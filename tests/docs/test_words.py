@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.house import parsed
 from tests.support.places import ROOT
 
 ROOMS = ("queueing", "loggp", "models")
@@ -50,7 +51,7 @@ def public_names(room):
     for path in sorted((ROOT / room).rglob("*.py")):
         if "published" in path.parts:  # documents keep their own words
             continue
-        names = [path.stem, *declared(ast.parse(path.read_text()).body)]
+        names = [path.stem, *declared(parsed(path).body)]
         place = str(path.relative_to(ROOT))
         items |= {(place, name) for name in names if not name.startswith("_")}
     return items

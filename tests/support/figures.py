@@ -25,7 +25,6 @@ from headway.models import (
 from headway.models.analysis.balance import Balance, balance
 from headway.models.analysis.growth import Growth, month
 from headway.models.analysis.sensitivity import sensitivity
-from headway.models.inference.server import fit_server
 from headway.models.inference.side_by_side import SideBySide
 from headway.models.reading.loadtest import read
 from headway.models.signatures.collective import MeasuredCollective
@@ -35,16 +34,11 @@ from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.storage import MeasuredStorage
 from headway.models.sweeping.crossing.importance import global_sensitivity
 from headway.queueing import MM1
+from tests.support.fits import fit_server
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
 SCSI = Measurements.read(data_path("network_sensitivity/table_a_1_scsi_performance.csv"))
 MACHINE = LogGP(5e-6, 2e-6, 3e-6, 6e-6, 0)
-
-
-@cache
-def server(name):
-    """The form that suits a curve of the thesis."""
-    return fit_server({"scsi": SCSI, "raid": RAID}[name])
 
 
 def raid():
@@ -139,8 +133,8 @@ FIGURES = {
     "fit": lambda: catalogue_model("nfs-server").with_preset("scsi").fit(
         SCSI, ["delay", "cpu_time", "disk_time", "touched_per_load"]
     ).plot(),
-    "server": lambda: server("scsi").plot(),
-    "servers": lambda: SideBySide((server("scsi"), server("raid"))).plot(),
+    "server": lambda: fit_server(SCSI).plot(),
+    "servers": lambda: SideBySide((fit_server(SCSI), fit_server(RAID))).plot(),
     "sfs signature": lambda: MeasuredSignature.of(curve(RAID)).plot(),
     "logp signature": lambda: logp().plot(),
     "sizes": lambda: sizes().plot(),

@@ -27,7 +27,8 @@ from headway.models.plotting.looks.page import WIDTH
 from headway.models.plotting.pieces import PALETTE, style
 from headway.models.plotting.typesetting import Typesetter, bare, extent
 from tests.support.cases import mostly_slow
-from tests.support.figures import FIGURES, RAID, figure, raid, server
+from tests.support.figures import FIGURES, RAID, SCSI, figure, raid
+from tests.support.fits import fit_server
 
 WITHOUT_AXES = {"formula", "graph", "loop"}
 CATEGORIES = {
@@ -213,7 +214,7 @@ def test_fit_shows_points_curve_band_and_residuals():
 
 def test_a_server_shows_the_runners_up_that_have_some_weight():
     names = names_of(figure("server").axes[0])
-    fit = server("scsi")
+    fit = fit_server(SCSI)
     weighed = zip(fit.candidates[1:], fit.weights[1:].tolist(), strict=True)
     known = [f"{form.name}, weight {w:.0%}" for (form, _), w in weighed if w >= 0.005]
 

@@ -17,6 +17,7 @@ from headway.models.plotting.looks.axes import write_binary_ticks
 from headway.models.plotting.looks.finish import finished
 from headway.queueing import MM1
 from headway.queueing.network.names import Method
+from tests.house import nodes_of
 from tests.notebooks import FOLDER
 
 RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
@@ -60,14 +61,15 @@ def test_axes_are_logarithmic_as_asked():
     solution = raid().solve(np.linspace(200, 1500, 6))
 
     for log in ("x", "y", "xy"):
-        for axes in solution.plot(log=log).axes:
+        drawn = solution.plot(log=log).axes
+        for axes in drawn:
             assert (axes.get_xscale() == "log") == ("x" in log)
-        assert (solution.plot(log=log).axes[0].get_yscale() == "log") == ("y" in log)
+        assert (drawn[0].get_yscale() == "log") == ("y" in log)
     upper, errors = raid().compare(RAID).plot(log="y").axes
     assert (upper.get_yscale(), errors.get_yscale()) == ("log", "linear")  # errors are signed
     low, high = upper.get_ylim()
-    drawn = RAID.column("response").values * 1e3
-    assert 0 < low < drawn.min() < drawn.max() < high
+    measured = RAID.column("response").values * 1e3
+    assert 0 < low < measured.min() < measured.max() < high
 
 
 def test_points_at_the_ends_of_a_logarithmic_axis_have_room():
@@ -144,8 +146,7 @@ def test_figures_and_pages_name_no_method():
     """Whether a method is quick stands beside the method; a list elsewhere would go stale."""
     for room in ("plotting", "reports"):
         for path in (FOLDER.parent / "models" / room).rglob("*.py"):
-            texts = {n.value for n in ast.walk(ast.parse(path.read_text()))
-                     if isinstance(n, ast.Constant)}  # fmt: skip
+            texts = {n.value for n in nodes_of(path) if isinstance(n, ast.Constant)}
             assert not texts & (set(Method) - {Method.AUTO}), path
 
 

@@ -12,7 +12,6 @@ from headway.models import (
     ModelGraph,
     SlowdownPanel,
     catalogue_model,
-    curve,
     data_path,
     slowdown_figure,
 )
@@ -20,14 +19,8 @@ from headway.models.language.scales import units_of
 from headway.models.plotting.charts import measured_chart
 from headway.models.plotting.figures import picture
 from headway.models.plotting.graphs.figure import model_figure
-from headway.models.signatures.sfs import MeasuredSignature
 from headway.queueing import MM1
-
-RAID = Measurements.read(data_path("network_sensitivity/table_a_5_raid_performance.csv"))
-
-
-def raid():
-    return catalogue_model("nfs-server").with_preset("raid")
+from tests.support.figures import RAID, figure, raid
 
 
 def legend(axes):
@@ -35,7 +28,7 @@ def legend(axes):
 
 
 def test_comparison():
-    upper, lower = raid().compare(RAID, low=490, high=1410).plot().axes
+    upper, lower = figure("comparison").axes
 
     assert upper.get_ylabel() == "response time [ms]"
     assert lower.get_xlabel() == "throughput [op/s]"
@@ -48,7 +41,7 @@ def test_comparison():
 
 
 def test_sweep():
-    top, middle, lower = raid().solve(np.linspace(100, 1600, 16)).plot().axes
+    top, middle, lower = figure("open sweep").axes
 
     assert top.get_ylabel() == "throughput [op/s]"
     assert middle.get_ylabel() == "response time [ms]"
@@ -69,7 +62,7 @@ def test_sweep_below_saturation_has_no_throughput_to_show():
 
 
 def test_closed_sweep_shows_throughput_too():
-    panels = raid().solve(population=np.arange(1, 60)).plot().axes
+    panels = figure("closed sweep").axes
 
     assert [axes.get_ylabel() for axes in panels] == [
         "throughput [op/s]",
@@ -143,9 +136,7 @@ def test_a_class_network_has_a_line_for_each_class():
 
 
 def test_sweep_of_two():
-    rates, counts = (grid.ravel() for grid in np.meshgrid([100.0, 600.0], [8.0, 28.0]))
-
-    *panels, lower = raid().at(disks=counts).solve(rates).plot().axes
+    *panels, lower = figure("sweep of two").axes
 
     for axes in panels:
         assert len(axes.lines) == 2
@@ -167,7 +158,7 @@ def words(axes):
 
 
 def test_model_graph():
-    (axes,) = raid().at(arrival_rate=1530).plot().axes
+    (axes,) = figure("graph").axes
 
     drawn = words(axes)
     assert "cpu\nMM1\nbusy 99%" in drawn
@@ -231,7 +222,7 @@ def test_a_program_has_no_graph_but_formulas():
 
 
 def test_signature():
-    (axes,) = MeasuredSignature.of(curve(RAID)).plot().axes
+    (axes,) = figure("sfs signature").axes
 
     assert axes.get_xlabel() == "throughput [op/s]"
     assert "ms per 1,000 op/s" in legend(axes)[1]

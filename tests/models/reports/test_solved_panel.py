@@ -1,6 +1,7 @@
 """Sliders without a closed form: a table of solved points, with its error between them."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,10 +35,29 @@ def random_values(controls, rounds=40):
             for c, v in zip(controls, drawn.values(), strict=True)}  # fmt: skip
 
 
+@cache
+def reported(name):
+    """A report of a model, made once for all tests, as are its sliders, points and page."""
+    return report_model(model_of(name))
+
+
+@cache
+def sliders(name):
+    return panel(reported(name))
+
+
+@cache
+def points_of(name):
+    return solved_points(reported(name).ground, reported(name).sensitivity)
+
+
+@cache
+def page_of(name):
+    return reported(name).to_html()
+
+
 def test_the_note_states_the_error_that_was_measured():
-    report = report_model(shop())
-    made = panel(report)
-    points = solved_points(report.ground, report.sensitivity)
+    made, points = sliders("shop"), points_of("shop")
 
     assert isinstance(made, Panel)
     assert [c.parameter.name for c in made.controls] == ["population", *list(points.grid.axes)[1:]]
@@ -48,8 +68,7 @@ def test_the_note_states_the_error_that_was_measured():
 
 
 def test_the_points_are_solutions_and_the_own_values_are_among_them():
-    report = report_model(shop())
-    points = solved_points(report.ground, report.sensitivity)
+    points = points_of("shop")
     axes = points.grid.axes
     places = [5, *(len(axis) // 3 for axis in list(axes.values())[1:])]
 
@@ -102,11 +121,9 @@ def inside(model, load, values):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_browser_reads_between_them(name, page, tmp_path):  # noqa: F811
-    report = report_model(model_of(name))
-    made = panel(report)
-    points = solved_points(report.ground, report.sensitivity)
+    report, made, points = reported(name), sliders(name), points_of(name)
     error = points.error
-    (tmp_path / "x.html").write_text(report.to_html())
+    (tmp_path / "x.html").write_text(page_of(name))
     page.goto((tmp_path / "x.html").as_uri())
     point = report.sensitivity.model
     values = inside(point, report.load, random_values(made.controls))
@@ -137,7 +154,7 @@ def test_the_browser_reads_between_them(name, page, tmp_path):  # noqa: F811
 
 
 def test_an_open_table_says_where_the_model_saturates(page, tmp_path):  # noqa: F811
-    (tmp_path / "x.html").write_text(report_model(site()).to_html())
+    (tmp_path / "x.html").write_text(page_of("site"))
     page.goto((tmp_path / "x.html").as_uri())
 
     def at(**values):
@@ -168,8 +185,7 @@ def test_a_network_that_blocks_is_refused_with_the_reason():
 
 
 def test_nothing_is_said_beyond_the_table(page, tmp_path):  # noqa: F811
-    report = report_model(shop())
-    (tmp_path / "x.html").write_text(report.to_html())
+    (tmp_path / "x.html").write_text(page_of("shop"))
     page.goto((tmp_path / "x.html").as_uri())
 
     beyond = page.evaluate("Number.isFinite(window.headway.evaluate({cpu_time: 10}).output)")
@@ -177,7 +193,7 @@ def test_nothing_is_said_beyond_the_table(page, tmp_path):  # noqa: F811
     number = page.locator("input[type=number]").nth(1)
     number.fill("1000000")
     number.blur()
-    control = panel(report).controls[1]
+    control = sliders("shop").controls[1]
     assert float(number.input_value()) == pytest.approx(control.high / control.unit.scale, rel=1e-5)
 
 
