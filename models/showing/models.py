@@ -17,9 +17,10 @@ from headway.models.showing.parts.numbers import (
     RATE,
     constants,
     kind_text,
+    known_values,
     number_text,
+    number_texts,
     numbers_of,
-    unit_in,
 )
 from headway.models.showing.solutions import labels
 from headway.models.structure.graph import ModelGraph
@@ -46,7 +47,7 @@ def description_tables(model: Model) -> list[Table]:
         tables.append(_link_table(graph))
     for kind, components in graph.algorithms.items():
         notes = () if graph.stations else _doubts_about(components)
-        table = _component_table(kind, dict(components), description_scale(model))
+        table = _component_table(model, kind, components)
         tables.append(replace(table, notes=notes))
     if graph.stations:
         tables += _station_tables(model)
@@ -61,7 +62,7 @@ def description_tables(model: Model) -> list[Table]:
 def _station_tables(model: Model) -> list[Table]:
     """Stations, ways between them, and regions around some."""
     graph = model.graph
-    stations = _component_table("stations", dict(graph.stations), description_scale(model))
+    stations = _component_table(model, "stations", graph.stations)
     tables = [replace(stations, notes=(*mixed_note(model), *doubts_of(model)))]
     if graph.routes or graph.class_ways.routes or graph.arrivals or not graph.classes:
         tables.append(_route_table(model))
@@ -129,8 +130,10 @@ def _formula_table(model: Model) -> Table:
     return Table("", columns)
 
 
-def _component_table(title: str, components: dict[str, Component], scale: Scale) -> Table:
-    numbers = [_numbers(component, scale) for component in components.values()]
+def _component_table(model: Model, title: str, components: Mapping[str, Component]) -> Table:
+    scale = description_scale(model)
+    known = known_values(model, scale)
+    numbers = [_numbers(component, scale, known) for component in components.values()]
     columns = (
         Column(title.removesuffix("s"), tuple(components)),
         Column("kind", tuple(_kind(component) for component in components.values())),
@@ -139,9 +142,9 @@ def _component_table(title: str, components: dict[str, Component], scale: Scale)
     return Table("", columns)
 
 
-def _numbers(component: Component, scale: Scale) -> str:
+def _numbers(component: Component, scale: Scale, known: Mapping[str, str]) -> str:
     return ", ".join(
-        f"{name} = {_listed([number_text(r, unit_in(component, name), scale) for r in reads])}"
+        f"{name} = {_listed(number_texts(component, name, reads, scale, known))}"
         for name, reads in numbers_of(component)
     )
 

@@ -17,6 +17,7 @@ from headway.models.plotting.graphs.layout import Picture, Way, best
 from headway.models.plotting.graphs.scheme import Edge, PictureBox, Scheme, Sort, scheme_of
 from headway.models.plotting.looks.page import LETTER, WIDTH, size_of
 from headway.models.plotting.pieces import MEASURED, MODELLED, QUIET, SECOND, literal
+from headway.models.showing.parts.numbers import known_values
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.routes import MOST_SHOWN
@@ -47,9 +48,8 @@ def model_figure(model: Model, scale: Scale | None = None) -> Figure:
         raise GraphError(msg)
     scale = scale or units_of(model)
     terminals = _terminals(model, scale) if model.is_closed else None
-    known = [p for p in model.parameters.values() if p.value is not None and np.ndim(p.value) == 0]
-    values = {p.name: p.shown(float(np.asarray(p.value)), scale) for p in known}
-    if len(known) < len(model.parameters):
+    values = known_values(model, scale)
+    if len(values) < len(model.parameters):
         return graph_figure(model.graph, {}, model.title, terminals, scale, values)
     solution = model.solve()
     busy = {name: float(np.asarray(solution[f"{name}.utilisation"])) for name in solution.stations}

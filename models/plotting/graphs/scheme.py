@@ -7,7 +7,7 @@ from enum import Enum
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE
 from headway.models.plotting.graphs.sources import sources_of
-from headway.models.showing.parts.numbers import kind_text, number_text, numbers_of, unit_in
+from headway.models.showing.parts.numbers import kind_text, number_text, number_texts, numbers_of
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.components import Component
 from headway.models.structure.parts.networks import to_networkx
@@ -182,9 +182,7 @@ def _numbers(component: Component, wide: int, scale: Scale, values: Mapping[str,
     lines = []
     for name, reads in numbers_of(component):
         if name not in component.fields or len(component.fields) <= _MOST_NUMBERS:
-            own = values if [r.text for r in reads] == [name] else {}
-            shown = (number_text(r, unit_in(component, name), scale) for r in reads)
-            texts = own.get(name) or ", ".join(shown)
+            texts = ", ".join(number_texts(component, name, reads, scale, values))
             lines.append(f"{_words(name)}: {texts}")
     return "\n".join(_wrapped(line, wide) for line in lines)
 

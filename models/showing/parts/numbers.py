@@ -1,12 +1,15 @@
 """Numbers that a model's parts are made of: each with its unit, or as the formula that it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
 
 from headway.models.files.building.expressions import units_of
 from headway.models.language.formula import Formula
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.structure.graph import ModelGraph
+from headway.models.structure.model import Model
 from headway.models.structure.parts.components import Component
 from headway.queueing.disciplines.table import DEFAULT
 
@@ -38,6 +41,53 @@ def number_text(read: Formula, own_unit: Unit, scale: Scale) -> str:
     if read.constant is None or own_unit is ONE:
         return read.text
     return scale.stated(read.constant, own_unit)
+
+
+def known_values(model: Model, scale: Scale) -> dict[str, str]:
+    """Parameters that have one value, with it as text.
+
+    Parameters
+    ----------
+    model
+        Whose parameters.
+    scale
+        The units of the answer that shows them.
+    """
+    known = ((p, p.value) for p in model.parameters.values() if p.value is not None)
+    return {p.name: p.shown(float(np.asarray(v)), scale) for p, v in known if np.ndim(v) == 0}
+
+
+def number_texts(
+    component: Component,
+    name: str,
+    reads: Sequence[Formula],
+    scale: Scale,
+    known: Mapping[str, str],
+) -> list[str]:
+    """A component's number, or its several: of the parameter that has its own name, the value.
+
+    Parameters
+    ----------
+    component
+        Whose number it is.
+    name, reads
+        Its name, and its formulas.
+    scale
+        The units of the answer that shows it.
+    known
+        As `known_values` has them.
+
+    Examples
+    --------
+    >>> from headway.queueing import MMm
+    >>> cpu = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
+    >>> reads = cpu.stations["cpu"].formulas()["servers"]
+    >>> number_texts(cpu.stations["cpu"], "servers", reads, Scale(), {"servers": "4"})
+    ['4']
+    """
+    if [read.text for read in reads] == [name] and name in known:
+        return [known[name]]
+    return [number_text(read, unit_in(component, name), scale) for read in reads]
 
 
 def unit_in(component: Component, key: str) -> Unit:
