@@ -74,6 +74,19 @@ def is_own(name: str) -> bool:
     return plain and os.path.isfile(_CATALOGUE / f"{name}.toml")  # noqa: PTH113 - of any length
 
 
+def may_be_form(name: str) -> bool:
+    """Whether a model of the catalogue has a table ``[form]``; of another package's, it may.
+
+    A third of those that ship have one: the others need not be parsed to know it.
+
+    Examples
+    --------
+    >>> may_be_form("server-pool"), may_be_form("nfs-server")
+    (True, False)
+    """
+    return not is_own(name) or "\n[form" in (_CATALOGUE / f"{name}.toml").read_text("utf-8")
+
+
 def _model_of(point: "EntryPoint") -> Model:
     """A model as another package has it: a file beside its modules."""
     from importlib.resources import files

@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.errors import InvalidParameter, PackageError, UnknownModel, nearest
 from headway.kinds import FloatArray
-from headway.models.files.shipped import catalogue_model, model_names
+from headway.models.files.shipped import catalogue_model, may_be_form, model_names
 from headway.models.importing.finding import find_model
 from headway.models.measured.facts import Fact
 from headway.models.structure.forms import Variant
@@ -173,7 +173,7 @@ def families() -> tuple[str, ...]:
 
 def _every_form() -> list[Form]:
     forms = []
-    for name in model_names():
+    for name in filter(may_be_form, model_names()):
         with suppress(PackageError):  # who needs that model is told
             forms += _variants(catalogue_model(name))
     return forms

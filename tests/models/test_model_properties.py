@@ -5,7 +5,7 @@ import pytest
 from tests.campaigns.model_properties import findings, simulated_utilisation
 from tests.support.cases import mostly_slow
 
-_LOT, _COUNT = 50, 300
+_LOT, _COUNT = 25, 300
 
 
 @pytest.mark.parametrize("first", mostly_slow(range(0, _COUNT, _LOT), 1))

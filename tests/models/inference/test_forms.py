@@ -9,6 +9,7 @@ import pytest
 from headway.errors import ModelFileError, UnknownModel
 from headway.loggp import PLATFORMS
 from headway.models import catalogue_model, model_names, parse_model
+from headway.models.files.shipped import may_be_form
 from headway.models.inference.forms import catalogue_forms, families
 from headway.models.structure.forms import CURVE
 from headway.models.structure.loads import Load
@@ -22,6 +23,11 @@ from tests.support.pages import model_files
 DOCUMENTED = re.compile(r"^```toml\n(# shop-server\.toml\n.*?)^```", re.DOTALL | re.MULTILINE)
 PAGE = model_files()
 SHOP = DOCUMENTED.search(PAGE)[1]
+
+
+def test_only_what_has_the_table_is_read_to_find_the_forms():
+    forms = [name for name in model_names() if catalogue_model(name).form is not None]
+    assert list(filter(may_be_form, model_names())) == forms
 
 
 def test_every_form_is_complete():

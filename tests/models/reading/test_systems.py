@@ -22,7 +22,7 @@ b,8,700,11.4
 """
 
 
-FORMS = ("--forms", "server-pool,server-single")
+FORMS = ("--forms", "server-pool")
 
 
 @pytest.fixture

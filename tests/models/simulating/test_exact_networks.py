@@ -32,9 +32,7 @@ def outside(known, seed, half_width):
     ids=["a seed, of each third network", "ten seeds, narrower"],
 )
 def test_truths_are_outside_one_interval_of_a_hundred(seeds, half_width, step):
-    made = [
-        outside(known, seed, half_width) for known in list(networks())[::step] for seed in seeds
-    ]
+    made = [outside(known, seed, half_width) for known in networks(step) for seed in seeds]
     values = functools.reduce(operator.iadd, made, [])
     share, trials = sum(values) / len(values), len(made)
     assert trials >= 60 // step * len(seeds)
@@ -42,10 +40,11 @@ def test_truths_are_outside_one_interval_of_a_hundred(seeds, half_width, step):
     assert low <= share <= high
 
 
-def test_every_law_that_is_wanted_is_known():
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_law_that_is_wanted_is_known(step):
     """Means of every network, percentiles of a dozen, losses of three."""
-    known = {each.name: each.truth for each in networks()}
-    assert {*LAWS} < {*known}
-    assert sum("response_time_p99" in truth for truth in known.values()) >= 12
-    assert sum("loss_probability" in truth for truth in known.values()) >= 3
+    known = {each.name: each.truth for each in networks(step)}
+    assert {*[*LAWS][step // 2 :: step]} < {*known}
+    assert sum("response_time_p99" in truth for truth in known.values()) >= 12 // step
+    assert sum("loss_probability" in truth for truth in known.values()) >= 3 // step
     assert all(len(truth) > 1 for truth in known.values())
