@@ -311,6 +311,8 @@ def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:
         notes += layer_notes(solution, solution.model.graph.layers)
         if solution.saturated.any():
             notes.append(f"saturated: {solution.marks.overload}")
+    if solution.marks.unsolved:
+        notes.append(f"not solved: {solution.unsolved_message}")
     if not solution.stations:
         return notes
     saturated = [f"saturated: {solution.saturation_message}"] * int(solution.saturated.any())

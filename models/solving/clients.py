@@ -59,7 +59,8 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
         }
     error = row.error_of(network)
     notes = filter(None, ("" if error.exact else str(error), result.approximation))
-    return values, Marks(row.name, "; ".join(notes), result.saturated, result.overload)
+    said = row.name, "; ".join(notes), result.saturated, result.overload, result.unsolved
+    return values, Marks(*said)
 
 
 def network_with_clients(model: Model) -> Network:

@@ -1,4 +1,7 @@
-/* Steps of the jobs that an attempt meets: headway.queueing.retries.followed. */
+/* Steps of the jobs that an attempt meets: headway.queueing.retries.followed; and of a fluid of
+   attempts: headway.queueing.retries.tipping. */
+#include <math.h>
+
 #include "kernels.h"
 
 /* An attempt in service, or that waits with so many departures before its turn, less one; by the
@@ -77,6 +80,81 @@ const char *unanswered_steps(const Argument *given)
         serve_on(&c, served, waits, after);
         turned = served, served = after, after = turned;
         turned = waits, waits = moved, moved = turned;
+    }
+    return NULL;
+}
+
+static const double CLOSE = 1e-3; /* share of a service within which waits are one */
+
+/* Of those that come together, with waits that are uniform from one to more: the shares that are
+   served too late, and dropped. */
+static void fails(double wait, double more, const double *queue, double shares[2])
+{
+    double scale = queue[0], limit = queue[1], served = more != 0 ? (queue[2] - wait) / more : 1;
+    served = served < 0 ? 0 : served > 1 ? 1 : served;
+    double last = wait + served * more, early = exp((wait < limit ? wait - limit : 0) / scale);
+    double late = early;
+    if (last - wait >= CLOSE * scale) {
+        double rising = exp(((last < limit ? last : limit) - limit) / scale) - early;
+        double beyond = last - (wait > limit ? wait : limit);
+        late = (scale * rising + (beyond > 0 ? beyond : 0)) / (last - wait);
+    }
+    shares[0] = served * late;
+    shares[1] = 1 - served;
+}
+
+/* Let a fluid of attempts flow until the time is over, or the queue stays empty. */
+const char *flood_steps(const Argument *given)
+{
+    const double *queue = given[0].numbers.at, *clients = given[1].numbers.at;
+    const int64_t *wait = given[2].counts.at;
+    double *comes = given[3].numbers.at, *queue_length = given[4].numbers.at;
+    double *failing = given[5].numbers.at, there = 0, step = queue[3], drains = queue[4];
+    ptrdiff_t retries = given[2].counts.size / 2, steps = given[4].numbers.size, calm = 0;
+    ptrdiff_t wide = given[3].numbers.size / (retries + 1), longest = 0;
+    if (given[0].numbers.size != 5 || given[1].numbers.size != 4 || given[2].counts.size % 2 ||
+        steps < 1 || given[5].numbers.size != steps || given[6].counts.size != 1 ||
+        given[3].numbers.size % (retries + 1))
+        return "flood_steps: sizes of the arrays";
+    for (ptrdiff_t k = 0; k < 2 * retries; k++) {
+        if (wait[k] < 1 || wait[k] > wide)
+            return "flood_steps: the waits";
+        longest = wait[k] > longest ? (ptrdiff_t)wait[k] : longest;
+    }
+    if (steps + longest > wide)
+        return "flood_steps: room for attempts that are to come";
+    double persistence = clients[0], budget = clients[1], tokens = clients[2];
+    for (ptrdiff_t t = 0; t < steps && calm <= longest; t++) {
+        double total = 0, shares[2];
+        for (ptrdiff_t k = 0; k <= retries; k++)
+            total += comes[k * wide + t];
+        fails(there / drains * step, total / drains * step, queue, shares);
+        there = there + total * (1 - shares[1]) - drains;
+        there = there > 0 ? there : 0;
+        queue_length[t] = there;
+        failing[t] = shares[0] + shares[1];
+        if (budget < INFINITY) {
+            tokens += budget * comes[t];
+            tokens = tokens < clients[3] ? tokens : clients[3];
+        } else
+            tokens = INFINITY;
+        for (int way = 0; way < 2; way++) {
+            double sum = 0, asked = 0, spent = 0, share = shares[way] * persistence;
+            for (ptrdiff_t k = 0; shares[way] != 0 && k < retries; k++) {
+                double asks = comes[k * wide + t] * share;
+                if (tokens < INFINITY) {
+                    sum += asks;
+                    double most = sum < tokens ? sum : tokens;
+                    asks = most - asked;
+                    asked = most;
+                    spent += asks;
+                }
+                comes[(k + 1) * wide + t + wait[way * retries + k]] += asks;
+            }
+            tokens -= spent;
+        }
+        calm = there != 0 ? 0 : calm + 1;
+        given[6].counts.at[0] = t + 1;
     }
     return NULL;
 }

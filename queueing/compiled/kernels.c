@@ -87,6 +87,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(finite_stations, "iiirwwwww") \
     ROW(waits_of_one, "iirrrrw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \
+    ROW(flood_steps, "rriwwwj") \
     ROW(spans_laid_out, "inj")
 
 #define CALLED(name, kinds) \

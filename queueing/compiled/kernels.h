@@ -33,6 +33,7 @@ Kernel careful_step;
 Kernel finite_stations;
 Kernel waits_of_one;
 Kernel unanswered_steps;
+Kernel flood_steps;
 Kernel spans_laid_out;
 
 #endif

@@ -33,6 +33,9 @@ class Result:
         What is wrong at the first of them, in one line; empty if there is none.
     approximation
         Says what is not exact; empty for an exact solution.
+    unsolved
+        Why the first of the points that are unknown (NaN) is not solved, in one line; empty if all
+        are.
     blocking
         What else is found of a network that blocks, at one operating point.
     clients
@@ -53,6 +56,7 @@ class Result:
     saturated: NDArray[np.bool_]
     overload: str = ""
     approximation: str = ""
+    unsolved: str = ""
     offered: FloatArray | None = None
     blocking: Any = None
     clients: Mapping[str, FloatArray] | None = None

@@ -268,9 +268,10 @@ class _Turns:
         if self.grows and len(over):
             self.end = int(min(over[0], self.end if turn > _FREE else over[0]))
         logs = np.r_[0.0, np.cumsum(np.log(self.rates[:-1] / self.departs[1:]))]
-        chances = np.exp(logs - logs[: self.end + 1].max())
-        chances[self.end + 1 :] = 0.0
-        self.chances = chances / chances.sum()
+        good = logs[: self.end + 1]
+        self.chances = np.zeros(len(logs))
+        self.chances[: self.end + 1] = np.exp(good - good.max())
+        self.chances /= self.chances.sum()
 
     def by_number(self, comes: FloatArray) -> FloatArray:
         """Rates at which attempts come to numbers of jobs; beyond those known, the last [1/s]."""

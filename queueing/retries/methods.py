@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import floor, inf
+from functools import lru_cache
+from math import floor, inf, nan
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.numerals import counted, digits, four_digits, times
 from headway.queueing.erlang.impatience import erlang_a
@@ -117,6 +119,8 @@ class _Point:
     note: str = ""
 
 
+_UNKNOWN = _Point(nan, nan, nan, nan, nan, nan, nan, nan)
+
 _CLIENTS = ("goodput", "attempts", "abandonment", "wasted_work")
 
 
@@ -226,8 +230,23 @@ _NOBODY = 1e-9  # share of requests that give up only by rounding
 
 
 def by_attempts(network: Network) -> Result:
-    """The state with the fewest attempts that lasts, taking attempts as a Poisson stream."""
-    found = _solved(network, "attempts", _attempts)
+    """The state with the fewest attempts that lasts, taking attempts as a Poisson stream.
+
+    Of several points those that it cannot solve are unknown, and the others count.
+    """
+    unsolved: list[str] = []
+
+    def find(queue: _Queue) -> _Point:
+        try:
+            return _attempts(queue)
+        except GraphError as error:
+            if not network.shape:
+                raise
+            unsolved.append(f"{network.stations[0].name}: at {four_digits(queue.rate)} /s {error}")
+            return _UNKNOWN
+
+    found = _solved(network, "attempts", find)
+    found = replace(found, unsolved=unsolved[0] if unsolved else "")
     grows = np.isinf(found.queue_length[0, 0])
     if not grows.any():
         return found
@@ -247,6 +266,7 @@ def timed_queues(network: Network) -> list[tuple[TimedQueue, Clients, float]]:
     return [(timed_queue(one), one.clients, one.rate) for one in _queues(network)]
 
 
+@lru_cache(maxsize=2**12)  # a fit asks for the same points again
 def _attempts(queue: _Queue) -> _Point:
     timed, asks = timed_queue(queue), queue.clients
     found = states(queue.rate, asks, lambda rate: timed.at(rate).late, timed.saturation)

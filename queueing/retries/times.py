@@ -18,7 +18,7 @@ with p_0..p_(m-1) by Erlang; all sums to 1. It is stable at any x (Barrer, Opera
 
 from collections.abc import Callable
 from functools import cached_property
-from math import exp, inf
+from math import exp, expm1, inf
 
 from scipy.integrate import quad
 
@@ -129,16 +129,39 @@ class Timed:
         """Chance that an attempt is dropped unserved."""
         return 0.0 if self.grows else self._chances[1]
 
-    def _over(self, law: Callable[[float], float]) -> float:
-        """Mean over attempts that are served: of what is left of the timeout after the wait."""
+    def _over(
+        self, law: Callable[[float], float], inner: Callable[[float], float] | None = None
+    ) -> float:
+        """Mean over attempts that are served: of what is left of the timeout after the wait.
+
+        `inner` is the integral of the law over waits up to one, where it is known.
+        """
         limit, most = self.queue.timeout, self.queue.oldest
         if self.grows:
             return law(0.0)
         at_once, _, density = self._chances
         upto = min(limit, most)
-        inner = quad(lambda v: self._falls(v) * law(limit - v), 0.0, upto, epsrel=1e-11, limit=200)
+        within = (inner or self._by_quadrature(law))(upto)
         gone = self._integral(most) - self._integral(upto)  # served after their clients left
-        return float(at_once * law(limit) + density * (inner[0] + gone * law(0.0)))
+        return float(at_once * law(limit) + density * (within + gone * law(0.0)))
+
+    def _by_quadrature(self, law: Callable[[float], float]) -> Callable[[float], float]:
+        def inner(upto: float) -> float:
+            def each(wait: float) -> float:
+                return self._falls(wait) * law(self.queue.timeout - wait)
+
+            return float(quad(each, 0.0, upto, epsrel=1e-11, limit=200)[0])
+
+        return inner
+
+    def _served_late(self, upto: float) -> float:
+        """Integral of e^(-w v) e^(-mu (T - v)) over waits v from 0 to one [s], scaled."""
+        mu, limit = 1 / self.queue.service_time, self.queue.timeout
+        apart = mu - self._decay
+        first = exp(-mu * limit - self._scale)
+        if apart * upto < 1:  # else e^(apart v) alone may overflow
+            return first * (upto if apart == 0 else expm1(apart * upto) / apart)
+        return (self._falls(upto) * exp(-mu * (limit - upto)) - first) / apart
 
     @cached_property
     def late(self) -> float:
@@ -146,7 +169,7 @@ class Timed:
         if self.grows:
             return 1.0
         mu = 1 / self.queue.service_time
-        return min(1.0, self.dropped + self._over(lambda left: exp(-mu * left)))
+        return min(1.0, self.dropped + self._over(lambda left: exp(-mu * left), self._served_late))
 
     @cached_property
     def late_work(self) -> float:

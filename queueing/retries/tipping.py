@@ -25,6 +25,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from headway.kinds import FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
@@ -152,42 +153,83 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     comes = np.zeros((kinds, steps + 1 + wait.max(initial=0)))
     comes[0] = load * step
     comes[0, 0] += pulse
-    times = np.arange(steps, dtype=np.float64) * step
-    queue_length, failing = np.zeros(steps), np.zeros(steps)
-    drains = queue.servers / queue.service_time * step
-    there, budget = 0.0, float(clients.retry_budget)
+    queue_length, failing, made = np.zeros(steps), np.zeros(steps), np.zeros(1, np.int64)
+    budget, drains = float(clients.retry_budget), queue.servers / queue.service_time * step
     tokens, purse = (inf, inf) if budget == inf else (10.0, float(clients.retry_tokens))
-    later, calm = np.arange(1, kinds), 0
-    for t in range(steps):
-        total = comes[:, t].sum()
-        fails = _fails(queue, there / drains * step, total / drains * step)
-        there = max(there + total * (1 - fails.dropped) - drains, 0.0)
-        queue_length[t], failing[t] = there, fails.late + fails.dropped
+    by = queue.service_time, queue.timeout, queue.oldest, step, drains
+    asks = float(clients.persistence), budget, tokens, purse
+    _flood_steps(np.array(by), np.array(asks), wait, comes, queue_length, failing, made)
+    through = int(made[0])
+    times = np.arange(through, dtype=np.float64) * step
+    return Flood(times, queue_length[:through], failing[:through])
+
+
+@compiled
+def _flood_steps(
+    queue: FloatArray,
+    clients: FloatArray,
+    wait: IntArray,
+    comes: FloatArray,
+    queue_length: FloatArray,
+    failing: FloatArray,
+    made: IntArray,
+) -> None:
+    """Let a fluid flow, step by step.
+
+    Parameters
+    ----------
+    queue
+        Service time, timeout and age at which jobs are dropped, length of a step [s], and what is
+        served in one.
+    clients
+        Share that asks again, budget, and tokens at first and at most.
+    wait
+        As `_waits` has it.
+    comes
+        Attempts that come in each step, by how many were before: those of the first; retries are
+        added.
+    queue_length, failing
+        As `Flood` has them.
+    made
+        How many steps were made, until the queue stays empty.
+    """
+    service_time, limit, oldest, step, drains = queue.tolist()
+    persistence, budget, tokens, purse = clients.tolist()
+    there, later, calm, longest = 0.0, np.arange(1, len(comes)), 0, wait.max(initial=0)
+    for t in range(len(queue_length)):
+        total = float(np.cumsum(comes[:, t])[-1])
+        first, more = there / drains * step, total / drains * step
+        late, dropped = _fails(first, more, service_time, limit, oldest)
+        there = max(there + total * (1 - dropped) - drains, 0.0)
+        queue_length[t], failing[t] = there, late + dropped
         tokens = min(tokens + budget * comes[0, t], purse) if budget < inf else inf
-        for back, share in zip(wait, fails.shares, strict=True):
+        for back, share in zip(wait, (late, dropped), strict=True):
             if share:
-                asks = comes[:-1, t] * (share * float(clients.persistence))
+                asks = comes[:-1, t] * (share * persistence)
                 if tokens < inf:
                     asks = np.diff(np.minimum(np.cumsum(asks), tokens), prepend=0.0)
-                    tokens -= asks.sum()
+                    tokens -= np.cumsum([0.0, *asks])[-1]
                 comes[later, t + back] += asks
-        calm = 0 if there else calm + 1
-        if calm > wait.max(initial=0):
-            return Flood(times[: t + 1], queue_length[: t + 1], failing[: t + 1])
-    return Flood(times, queue_length, failing)
+        made[0], calm = t + 1, 0 if there else calm + 1
+        if calm > longest:
+            return
 
 
-@dataclass(frozen=True)
-class _Fails:
-    """Shares of the attempts of a step that are served too late, and dropped."""
+def _fails(
+    wait: float, more: float, scale: float, limit: float, oldest: float
+) -> tuple[float, float]:
+    """Of those that come together, with waits that are uniform from one to more [s].
 
-    late: float
-    dropped: float
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """Both."""
-        return self.late, self.dropped
+    Shares that are served too late, and dropped, by service time, timeout, and age of the oldest.
+    """
+    served = min(max((oldest - wait) / more, 0.0), 1.0) if more else 1.0
+    last = wait + served * more
+    if last - wait < _CLOSE * scale:
+        late = exp(min(wait - limit, 0.0) / scale)
+    else:  # mean of e^(-(T - w) / S) up to T, and of 1 beyond
+        rising = exp((min(last, limit) - limit) / scale) - exp(min(wait - limit, 0.0) / scale)
+        late = (scale * rising + max(last - max(wait, limit), 0.0)) / (last - wait)
+    return served * late, 1 - served
 
 
 def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> IntArray:
@@ -198,19 +240,6 @@ def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> In
     known = np.array([[queue.timeout], [min(queue.oldest, queue.timeout)]])
     pauses = float(clients.backoff) * float(clients.backoff_factor) ** np.arange(retries)
     return np.asarray(np.maximum(np.rint((known + pauses) / step), 1), np.int64)
-
-
-def _fails(queue: TimedQueue, wait: float, more: float) -> _Fails:
-    """Those that come together, with waits that are uniform from one to more [s]."""
-    served = min(max((queue.oldest - wait) / more, 0.0), 1.0) if more else 1.0
-    first, last = wait, wait + served * more
-    scale, limit = queue.service_time, queue.timeout
-    if last - first < _CLOSE * scale:
-        late = exp(min(first - limit, 0.0) / scale)
-    else:  # mean of e^(-(T - w) / S) up to T, and of 1 beyond
-        rising = exp((min(last, limit) - limit) / scale) - exp(min(first - limit, 0.0) / scale)
-        late = (scale * rising + max(last - max(first, limit), 0.0)) / (last - first)
-    return _Fails(served * late, 1 - served)
 
 
 def pulse_over(queue: TimedQueue, clients: Clients, load: float) -> float:

@@ -211,6 +211,34 @@ class Replicas(NamedTuple):
         return self.settled + len(self.starting)
 
 
+class AtLook(NamedTuple):
+    """What of replicas and their past counts at a look, whatever it then wants.
+
+    Parameters
+    ----------
+    pods, time
+        The replicas, and when the look is [s].
+    count, most
+        How many there are, and the largest number that a look of the window wanted.
+    window, changes
+        Looks of the window and changes of the period that will count at the next look.
+    before
+        Replicas at the start of the period of limits.
+    settled, starting
+        Replicas that are warm, and when the others are ready.
+    """
+
+    pods: Replicas
+    time: float
+    count: int
+    most: int
+    window: tuple[tuple[float, int], ...]
+    changes: tuple[tuple[float, int], ...]
+    before: int
+    settled: int
+    starting: tuple[float, ...]
+
+
 class Rule:
     """An autoscaler from look to look.
 
@@ -254,7 +282,7 @@ class Rule:
         """See the mean metric of the ready replicas, and ask for as many as the rule says."""
         ready = sum(self.ready(pods, time - self.law.interval))  # all the time since the last look
         wanted = self.wanted(metric / self.law.target, ready, pods.number)
-        return self.asked(pods, time, wanted, self.delays[0])
+        return self.asked(self.at(pods, time), wanted, self.delays[0])
 
     def wanted(self, ratio: float, ready: int, count: int) -> int:
         """Equation (1), or the law's own rule, of the metric over its target."""
@@ -307,48 +335,54 @@ class Rule:
         kept = np.flatnonzero(np.diff(wanted))
         return places[kept], [wanted[0], *(wanted[k + 1] for k in kept)]
 
-    def asked(
-        self, pods: Replicas, time: float, wanted: int, delay: float, *, risen: bool = False
-    ) -> Replicas:
+    def at(self, pods: Replicas, time: float) -> AtLook:
+        """What counts at a look."""
+        law, later, count = self.law, time + self.law.interval, pods.number
+        window = self._since(pods.wanted, time, law.stabilisation)
+        changes = self._since(pods.changes, time, law.limit_period)
+        starting = tuple(at for at in pods.starting if at + law.warm_up > time + self.near)
+        return AtLook(
+            pods,
+            time,
+            count,
+            max((number for _, number in window), default=0),
+            self._since(window, later, law.stabilisation),
+            self._since(changes, later, law.limit_period),
+            count - sum(change for _, change in changes),
+            count - len(starting),
+            starting,
+        )
+
+    def asked(self, look: AtLook, wanted: int, delay: float, *, risen: bool = False) -> Replicas:
         """What a look leads to that wants so many.
 
         Parameters
         ----------
-        pods, time, wanted
-            What there is, when the look is, and what it wants.
+        look, wanted
+            What there is, and what it wants.
         delay
             From now until what it adds is ready [s].
         risen
             Whether the load asks for more than at the look before.
         """
-        law, count = self.law, pods.number
-        window = (*self._since(pods.wanted, time, law.stabilisation), (time, wanted))
-        if wanted < count:
-            wanted = min(count, max(number for _, number in window))  # (2)
-        changes = self._since(pods.changes, time, law.limit_period)
-        new = self._limited(wanted, count, count - sum(change for _, change in changes))
-        fell = pods.fell and not risen if new == count else new < count
-        settled, starting = self._changed(pods, time, new, delay)
-        later = time + law.interval
-        if new != count:
+        law, count, time = self.law, look.count, look.time
+        aim = wanted if wanted >= count else min(count, max(wanted, look.most))  # (2)
+        new = self._limited(aim, count, look.before)
+        window, changes = look.window, look.changes
+        if self.interval_within(law.stabilisation):
+            window = (*window, (time, wanted))
+        if new != count and self.interval_within(law.limit_period):
             changes = (*changes, (time, new - count))
-        return Replicas(
-            settled,
-            starting,
-            _outdoing(self._since(window, later, law.stabilisation), new),
-            self._since(changes, later, law.limit_period),
-            fell,
-        )
+        if new >= count:  # those added last go first
+            settled, starting = look.settled, (*look.starting, *[time + delay] * (new - count))
+        else:
+            settled, starting = min(look.settled, new), look.starting[: max(new - look.settled, 0)]
+        fell = look.pods.fell and not risen if new == count else new < count
+        return Replicas(settled, starting, _outdoing(window, new), changes, fell)
 
-    def _changed(
-        self, pods: Replicas, time: float, new: int, delay: float
-    ) -> tuple[int, tuple[float, ...]]:
-        """Replicas that are warm, and when others are ready; those added last go first."""
-        starting = [at for at in pods.starting if at + self.law.warm_up > time + self.near]
-        settled = pods.number - len(starting)
-        if new >= pods.number:
-            return settled, (*starting, *[time + delay] * (new - pods.number))
-        return min(settled, new), tuple(starting[: max(new - settled, 0)])
+    def interval_within(self, window: float) -> bool:
+        """Whether a look still counts at the next one."""
+        return window - self.law.interval > self.near
 
     def _limited(self, wanted: int, count: int, before: int) -> int:
         """Equation (3), with so many before the changes of the period."""

@@ -24,12 +24,13 @@ from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.autoscaler import Autoscaler, Replicas, Rule
+from headway.queueing.transient.autoscaler import AtLook, Autoscaler, Replicas, Rule
 from headway.queueing.transient.careful import Columns, Seen
 from headway.queueing.transient.forward import Follower, Numbers, Piece, total
 from headway.queueing.transient.means import TimedMeans
@@ -265,8 +266,7 @@ class Courses:
         over = 0.0
         for group in self.groups:
             cells = group.columns.cells
-            law = _Normal.of(cells[:, [0, 3, 4]])
-            over += float((cells[:, 0] * (1 - law.below(0.0))).sum())
+            over += _Normal.of(cells[:, [0, 3, 4]]).above(cells[:, 0], 0.0)
             cells[:, 3:] = 0.0
         self.late.append(over)
 
@@ -283,36 +283,45 @@ class Courses:
 
     def look(self, time: float, *, risen: bool) -> None:
         """Part the courses by what a look may see, and join those that come to the same state."""
-        found: dict[Replicas, list[Columns]] = {}
+        found: dict[Replicas, list[_Part]] = {}
         above = 0.0
         for group in self.groups:
-            kinds: dict[tuple[int, int], list[int]] = {}
-            for place, pods in enumerate(group.pods):
-                ready = max(sum(self.rule.ready(pods, time - self.law.interval)), 1)
-                kinds.setdefault((ready, pods.number), []).append(place)
-            for (ready, count), places in kinds.items():
-                cells = group.columns.cells[:, :, places]
-                chances, law = cells[:, 0], _Normal.of(cells[:, :3])
-                above += float((chances * (1 - law.below(1 + self.law.tolerance))).sum())
-                for column, wanted, share in law.parted(chances, *self.rule.steps(ready, count)):
-                    pods, part = group.pods[places[column]], cells[:, :, column] * share[:, None]
-                    part[:, 1:3] = 0.0
+            for (ready, count), places in self.kinds(group, time).items():
+                cells = group.columns.cells
+                cells = cells if len(places) == cells.shape[2] else cells[:, :, places]
+                law = _Normal.of(cells[:, :3])
+                here = Columns(group.columns.first, cells)
+                above += law.above(cells[:, 0], 1 + self.law.tolerance)
+                seen = law.parted(here, *self.rule.steps(ready, count))
+                looks = [self.rule.at(group.pods[place], time) for place in places]
+                for row, column, chance in seen.likely():
+                    wanted = seen.wanted[row]
                     delays = self.rule.delays if wanted > count else self.rule.delays[:1]
+                    share = 1 / len(delays)
                     for delay in delays:
-                        new = self.rule.asked(pods, time, wanted, delay, risen=risen)
-                        here = Columns(group.columns.first, part[:, :, None] / len(delays))
-                        self.counted(pods, new, float(here.chances.sum()))
-                        found.setdefault(new, []).append(here)
+                        new = self.rule.asked(looks[column], wanted, delay, risen=risen)
+                        self.counted(looks[column], new, share * chance)
+                        part = _Part(seen, row, column, share, share * chance)
+                        found.setdefault(new, []).append(part)
         self.looks.append((time, above))
         states = max(len(group.columns.cells) for group in self.groups)
         most = min(self.most, max(FEW, CELLS // states))
         self.groups = _regrouped(found, most, lambda pods: self.rule.ready(pods, time))
 
-    def counted(self, old: Replicas, new: Replicas, chance: float) -> None:
+    def kinds(self, group: Together, time: float) -> dict[tuple[int, int], list[int]]:
+        """Places of courses by how many replicas were ready since the last look, and by all."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for place, pods in enumerate(group.pods):
+            ready = max(sum(self.rule.ready(pods, time - self.law.interval)), 1)
+            found.setdefault((ready, pods.number), []).append(place)
+        return found
+
+    def counted(self, old: AtLook, new: Replicas, chance: float) -> None:
         """Count a change, and whether it was needless."""
-        if new.number != old.number:
+        number = new.number
+        if number != old.count:
             self.changes += chance
-            self.needless += chance if new.number > old.number and old.fell else 0.0
+            self.needless += chance if number > old.count and old.pods.fell else 0.0
 
 
 _NOTHING = 1e-30
@@ -345,25 +354,76 @@ class _Normal:
 
         return np.asarray(ndtr((place - self.mean) / self.deviation))
 
+    def above(self, chances: FloatArray, place: float) -> float:
+        """Probability of all that more is seen."""
+        return float(np.einsum("nb,nb", chances, 1 - self.below(place)))
+
     def _ends(self, likely: NDArray[np.bool_]) -> tuple[float, float]:
         """Between which almost all is seen."""
         mean, around = self.mean[likely], _FAR * self.deviation[likely]
         return float((mean - around).min()), float((mean + around).max())
 
-    def parted(
-        self, chances: FloatArray, places: FloatArray, wanted: list[int]
-    ) -> Iterator[tuple[int, int, FloatArray]]:
-        """By course: what is wanted, and its share of each number of jobs."""
-        least, low = FEWEST * chances.sum(axis=0), np.zeros_like(chances)
+    def parted(self, state: Columns, places: FloatArray, wanted: list[int]) -> "_Seen":
+        """The law of what is wanted, which changes at these places of what is seen."""
+        from scipy.special import ndtr
+
+        chances = state.cells[:, 0]
         likely = chances > FEWEST * chances.max()
         start, stop = np.searchsorted(places, self._ends(likely)).tolist()
-        inner = [*places[start:stop].tolist(), np.inf]
-        for place, number in zip(inner, wanted[start : stop + 1], strict=True):
-            high = self.below(place)
-            shares, low = high - low, high
-            sums = np.einsum("nb,nb->b", chances, shares)
-            for column in np.flatnonzero((sums > FEWEST) & (sums > least)).tolist():
-                yield column, number, shares[:, column]
+        below = np.ones((stop - start + 2, *chances.shape))
+        below[0] = 0.0
+        inner = places[start:stop, None, None]
+        ndtr((inner - self.mean) / self.deviation, out=below[1:-1])
+        return _Seen(state, below[1:] - below[:-1], wanted[start : stop + 1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What a look may see of courses side by side.
+
+    Parameters
+    ----------
+    state, shares, wanted
+        The courses, and by what is wanted: the share of each number of jobs that leads to it, shape
+        (wanted, states, courses).
+    """
+
+    state: Columns
+    shares: FloatArray
+    wanted: list[int]
+
+    def likely(self) -> Iterator[tuple[int, int, float]]:
+        """Rows of what is wanted, and courses, of a probability to speak of."""
+        chances = self.state.cells[:, 0]
+        sums = np.einsum("nb,knb->kb", chances, self.shares)
+        each = np.nonzero((sums > FEWEST) & (sums > FEWEST * chances.sum(axis=0)))
+        rows, columns = (place.tolist() for place in each)
+        return zip(rows, columns, sums[each].tolist(), strict=True)
+
+
+class _Part(NamedTuple):
+    """What goes on from a look: a row of what is wanted, a course, and how much of both."""
+
+    seen: _Seen
+    row: int
+    column: int
+    share: float
+    chance: float
+
+    def add(self, whole: Columns, place: int) -> None:
+        """Add it to a course of others; what the look saw begins anew."""
+        state = self.seen.state
+        first = state.first - whole.first
+        here = whole.cells[first : first + len(state.cells), :, place]
+        by = self.share * self.seen.shares[self.row, :, self.column]
+        cells = state.cells[:, :, self.column]
+        here[:, 0] += cells[:, 0] * by
+        if cells.shape[1] > _LOOKED:
+            here[:, _LOOKED:] += cells[:, _LOOKED:] * by[:, None]
+
+
+_LOOKED = 3
+"""Moments of what a look sees, the probability being the first."""
 
 
 def _apart(times: Sequence[float], near: float) -> list[float]:
@@ -384,33 +444,33 @@ def _joined(each: list[tuple[Replicas, Columns]]) -> Together:
     return Together(tuple(pods for pods, _ in each), Columns(first, np.concatenate(cells, axis=2)))
 
 
-def _added(parts: list[Columns]) -> Columns:
-    """Courses that go on as one."""
-    first, last = min(part.first for part in parts), max(part.last for part in parts)
-    whole = np.zeros((last - first, *parts[0].cells.shape[1:]))
-    for part in parts:
-        whole[part.first - first : part.last - first] += part.cells
-    return Columns(first, whole)
-
-
 def _regrouped(
-    found: dict[Replicas, list[Columns]],
-    most: int,
-    kind: Callable[[Replicas], tuple[int, int]],
+    found: dict[Replicas, list[_Part]], most: int, kind: Callable[[Replicas], tuple[int, int]]
 ) -> list[Together]:
     """The likeliest courses after a look; each of the others joins the one most like it."""
-    weights = {pods: sum(p.chances.sum() for p in parts) for pods, parts in found.items()}
-    whole = sum(weights.values())
+    weights = {pods: sum(part.chance for part in parts) for pods, parts in found.items()}
     order = sorted(found, key=lambda pods: -weights[pods])
     kept = sorted(order[:most], key=_likeness)
     sums = {pods: found[pods] for pods in kept}
     for pods in order[most:]:
         sums[_nearest(kept, pods)].extend(found[pods])
-    groups: dict[tuple[int, int], list[tuple[Replicas, Columns]]] = {}
-    for pods, parts in sums.items():
-        here = _added(parts)
-        groups.setdefault(kind(pods), []).append((pods, Columns(here.first, here.cells / whole)))
-    return [_joined(each) for each in groups.values()]
+    groups: dict[tuple[int, int], list[Replicas]] = {}
+    for pods in sums:
+        groups.setdefault(kind(pods), []).append(pods)
+    whole = sum(weights.values())
+    return [_added({pods: sums[pods] for pods in each}, whole) for each in groups.values()]
+
+
+def _added(parts: dict[Replicas, list[_Part]], whole: float) -> Together:
+    """Courses side by side, each the sum of its parts, all as probable as that allows."""
+    states = [part.seen.state for each in parts.values() for part in each]
+    first, last = min(one.first for one in states), max(one.last for one in states)
+    columns = Columns(first, np.zeros((last - first, states[0].cells.shape[1], len(parts))))
+    for place, each in enumerate(parts.values()):
+        for part in each:
+            part.add(columns, place)
+    columns.cells[:] /= whole
+    return Together(tuple(parts), columns)
 
 
 def _likeness(pods: Replicas) -> tuple[int, int, Replicas]:

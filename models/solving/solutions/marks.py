@@ -51,6 +51,8 @@ class Marks:
         utilisations decide.
     overload
         The problem at the first saturated point, in one line.
+    unsolved
+        Why the first of the points that are unknown is not solved, in one line; empty if all are.
     is_quick
         Whether the method solves hundreds of points in a fraction of a second, so that curves
         and tables can have many.
@@ -62,5 +64,6 @@ class Marks:
     approximation: str = ""
     saturated: NDArray[np.bool_] | None = None
     overload: str = ""
+    unsolved: str = ""
     is_quick: bool = True
     again: str = "auto"

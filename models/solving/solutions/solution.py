@@ -384,6 +384,11 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         return self.model.at(inputs).solve(method=self.marks.again)
 
     @property
+    def unsolved_message(self) -> str:
+        """Why the first point without an answer has none, in one line; empty if all have one."""
+        return _per(self.marks.unsolved, self.model.meaning("throughput").unit)
+
+    @property
     def saturation_message(self) -> str:
         """The problem at the first saturated point, in one line; empty if none is."""
         if self.shared or self.marks.overload:

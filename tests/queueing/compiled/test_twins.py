@@ -231,6 +231,21 @@ def _careful_step(seed: int) -> Arguments:
     return window, times, state, rates, gains, float(draw.uniform(0, 9)), *by, *ends, work
 
 
+def _flood_steps(seed: int) -> Arguments:
+    """A pulse of some, with what is dropped, and with a budget or without."""
+    draw = random(seed)
+    retries, steps = int(draw.integers(0, 5)), int(draw.integers(1, 400))
+    wait = draw.integers(1, 90, (2, retries))
+    queue = np.array([0.01, 0.1, draw.choice([0.05, np.inf]), 0.002, 0.8])
+    clients = np.array([draw.uniform(0.5, 1), np.inf, np.inf, np.inf])
+    if seed % 2:
+        clients[1:] = draw.uniform(0.05, 0.5), 10.0, 20.0
+    comes = np.zeros((retries + 1, steps + 1 + int(wait.max(initial=0))))
+    comes[0] = draw.uniform(0.1, 1)
+    comes[0, 0] += draw.uniform(0, 100)
+    return queue, clients, wait, comes, np.zeros(steps), np.zeros(steps), np.zeros(1, np.int64)
+
+
 def _finite_stations(seed: int) -> Arguments:
     """One to four classes at each of a few stations, of some a class without end."""
     draw = random(seed)
@@ -312,6 +327,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
+    "flood_steps": ("headway.queueing.retries.tipping", _flood_steps),
     "spans_laid_out": ("headway.models.measured.spans.layout", _spans_laid_out),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
