@@ -113,7 +113,7 @@ const char *flood_steps(const Argument *given)
     ptrdiff_t retries = given[2].counts.size / 2, steps = given[4].numbers.size, calm = 0;
     ptrdiff_t wide = given[3].numbers.size / (retries + 1), longest = 0;
     if (given[0].numbers.size != 5 || given[1].numbers.size != 4 || given[2].counts.size % 2 ||
-        steps < 1 || given[5].numbers.size != steps || given[6].counts.size != 1 ||
+        retries < 1 || steps < 1 || given[5].numbers.size != steps || given[6].counts.size != 1 ||
         given[3].numbers.size % (retries + 1))
         return "flood_steps: sizes of the arrays";
     for (ptrdiff_t k = 0; k < 2 * retries; k++) {

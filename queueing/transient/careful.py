@@ -13,6 +13,7 @@ next is (e_0 / e)^(1/8) times as long: the lower order is 7. The kernel does all
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, isqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,8 +110,7 @@ class Known:
         return self.work
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What a step must keep.
 
     Parameters
@@ -129,8 +129,7 @@ class Limits:
     least: float
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A step that was taken, or whose window was too narrow.
 
     Parameters

@@ -20,10 +20,10 @@ Whether a minute's mean response time exceeds a target is followed likewise: by 
 excess R(n) - target of those that come, R(n) being the mean response time of one that meets n.
 """
 
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -175,6 +175,7 @@ class Courses:
         pods = self.rule.begin(count, float(network.edges[0]))
         self.groups = [Together((pods,), Columns(begin.first, cells))]
         self.followers: dict[Service, Follower] = {}
+        self.gains: dict[tuple[Service, int, float], Seen] = {}
         self.rows: list[tuple[float, float, float, float]] = []
         self.looks: list[tuple[float, float]] = []
         self.changes = self.needless = 0.0
@@ -206,7 +207,7 @@ class Courses:
         """Follow all courses; some replicas may become ready on the way."""
         spent: dict[Service, list[Numbers]] = {}
         pods = [each for group in self.groups for each in group.pods]
-        weights = np.concatenate([g.columns.cells[:, 0].sum(axis=0) for g in self.groups])
+        weights = [w for g in self.groups for w in g.columns.cells[:, 0].sum(axis=0).tolist()]
         inner = {time for each in pods for time in self.rule.changing(each, at, end)}
         servers = 0.0
         for start, stop in pairwise([at, *_apart(sorted(inner), self.rule.near), end]):
@@ -223,9 +224,10 @@ class Courses:
                     now = after
                 self.groups[place] = Together(group.pods, now)
                 servers += service.crowd * float(now.chances.sum()) * (stop - start)
-        counts = np.array([each.number for each in pods], float)
+        counts = [float(each.number) for each in pods]
         low, high = _percentiles(counts, weights, (0.05, 0.95))
-        self.rows.append((float(counts @ weights), servers / (end - at), low, high))
+        replicas = sum(count * weight for count, weight in zip(counts, weights, strict=True))
+        self.rows.append((replicas, servers / (end - at), low, high))
         return [(total(each), service) for service, each in spent.items()]
 
     def follower(self, service: Service) -> Follower:
@@ -240,6 +242,13 @@ class Courses:
 
     def seen(self, service: Service, ready: int, rate: float) -> Seen:
         """The mean of the metric over its target, and the excess of response times."""
+        key = service, ready, rate if self.law.metric == "rate" else 0.0
+        if key not in self.gains:
+            self.gains[key] = self.gaining(*key)
+        return self.gains[key]
+
+    def gaining(self, service: Service, ready: int, rate: float) -> Seen:
+        """What these sums gain with each number of jobs."""
         law, target = self.law, self.target
         scale = 1 / (law.target * law.interval)
 
@@ -489,10 +498,10 @@ def _nearest(kept: list[Replicas], pods: Replicas) -> Replicas:
 
 
 def _percentiles(
-    values: FloatArray, weights: FloatArray, shares: tuple[float, ...]
+    values: Sequence[float], weights: Sequence[float], shares: tuple[float, ...]
 ) -> tuple[float, ...]:
     """The values that so many do not exceed."""
-    order = np.argsort(values)
-    whole = np.cumsum(weights[order])
-    places = np.searchsorted(whole, np.array(shares) * whole[-1])
-    return tuple(values[order][np.minimum(places, len(values) - 1)].tolist())
+    order = sorted(zip(values, weights, strict=True))
+    whole = list(accumulate(weight for _, weight in order))
+    places = (bisect_left(whole, share * whole[-1]) for share in shares)
+    return tuple(order[min(place, len(order) - 1)][0] for place in places)

@@ -234,7 +234,7 @@ def _careful_step(seed: int) -> Arguments:
 def _flood_steps(seed: int) -> Arguments:
     """A pulse of some, with what is dropped, and with a budget or without."""
     draw = random(seed)
-    retries, steps = int(draw.integers(0, 5)), int(draw.integers(1, 400))
+    retries, steps = int(draw.integers(1, 5)), int(draw.integers(1, 400))
     wait = draw.integers(1, 90, (2, retries))
     queue = np.array([0.01, 0.1, draw.choice([0.05, np.inf]), 0.002, 0.8])
     clients = np.array([draw.uniform(0.5, 1), np.inf, np.inf, np.inf])
