@@ -243,6 +243,7 @@ METHODS = (
         "one queue that jobs leave when their patience ends (Erlang A)",
         (OPEN, _GIVE_UP, _LONE, Need("exponential patience", f"{_RETRIES}:no_erlang_a")),
         {Subject.ONE_CLASS: f"{_RETRIES}:by_erlang_a"},
+        quick=True,
     ),
     MethodRow(
         "retrials",

@@ -146,6 +146,7 @@ def head(solution: Solution) -> Row:
     document: Row = {"model": model.name, "preset": model.preset}
     if solution.stations or model.graph.layers:
         document |= {"method": solution.method, "approximation": solution.approximation or None}
+        document |= {"unsolved": why} if (why := solution.unsolved_message) else {}
         document |= {"no_bounds": reason} if (reason := solution.no_bounds) else {}
     elif solution.approximation:
         document["approximation"] = solution.approximation

@@ -1,11 +1,13 @@
 """Requests followed through their attempts: transients, and answers beside simulations."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.queueing import MMm
 from headway.queueing.flows.clients import Clients
@@ -86,6 +88,21 @@ def test_a_state_that_hardly_lasts_is_no_answer():
     over = model.at(arrival_rate=250.0).solve()
     assert over["goodput"] == 0
     assert "a good state lasts" in over.saturation_message
+
+
+def test_points_that_are_not_solved_are_unknown_and_the_others_are_kept():
+    """At 130/s attempts meet more jobs than can be followed."""
+    graph = ModelGraph("server").station("server", MMm(0.0081, 4))
+    model = graph.impatient({"timeout": 0.005, "retries": 2})
+    found = model.at(arrival_rate=[100.0, 130.0, 190.0]).solve()
+    assert np.isnan(found["goodput"]).tolist() == [False, True, False]
+    assert found["goodput"][0] == model.at(arrival_rate=100.0).solve()["goodput"]
+    assert found.saturated.tolist() == [False, False, True]
+    said = "server: at 130 /s its attempts meet too many jobs"
+    assert f"not solved: {said}" in " ".join(str(found).split())
+    assert json.loads(found.to_json())["unsolved"].startswith(said)
+    with pytest.raises(GraphError, match="too many jobs"):
+        model.at(arrival_rate=130.0).solve()
 
 
 def test_a_budget_and_a_varied_backoff_are_kept_to():
