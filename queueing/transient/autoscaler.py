@@ -218,7 +218,7 @@ class AtLook(NamedTuple):
     ----------
     pods, time
         The replicas, and when the look is [s].
-    count, most
+    number, most
         How many there are, and the largest number that a look of the window wanted.
     window, changes
         Looks of the window and changes of the period that will count at the next look.
@@ -230,7 +230,7 @@ class AtLook(NamedTuple):
 
     pods: Replicas
     time: float
-    count: int
+    number: int
     most: int
     window: tuple[tuple[float, int], ...]
     changes: tuple[tuple[float, int], ...]
@@ -365,7 +365,7 @@ class Rule:
         risen
             Whether the load asks for more than at the look before.
         """
-        law, count, time = self.law, look.count, look.time
+        law, count, time = self.law, look.number, look.time
         aim = wanted if wanted >= count else min(count, max(wanted, look.most))  # (2)
         new = self._limited(aim, count, look.before)
         window, changes = look.window, look.changes

@@ -328,9 +328,9 @@ class Courses:
     def counted(self, old: AtLook, new: Replicas, chance: float) -> None:
         """Count a change, and whether it was needless."""
         number = new.number
-        if number != old.count:
+        if number != old.number:
             self.changes += chance
-            self.needless += chance if number > old.count and old.pods.fell else 0.0
+            self.needless += chance if number > old.number and old.pods.fell else 0.0
 
 
 _NOTHING = 1e-30
