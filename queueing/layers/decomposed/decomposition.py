@@ -18,6 +18,7 @@ from headway.queueing.layers.decomposed.phases import Phases
 from headway.queueing.layers.decomposed.sources import Sources
 from headway.queueing.layers.decomposed.waits import Pools, Processors, State, Works
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.numerics.newton import by_newton, columns
 from headway.queueing.layers.numerics.settling import Settling
 from headway.queueing.layers.numerics.stations import NEVER, Sums
 from headway.queueing.layers.points import at
@@ -27,6 +28,7 @@ STEPS = 800
 """Steps after which it has not settled."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
+_PATIENCE, _NEAR = 200, 0.3  # steps after which Newton's method is tried, and how near
 _FEW = 8  # points, of which none are left out
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
@@ -77,18 +79,24 @@ def _settled(system: LayeredSystem) -> FloatArray:
     part, left = _Decomposition(system), np.arange(max(int(np.prod(system.shape)), 1))
     answers = np.zeros((len(system.entries), 4, left.size))
     known, settling = part.start, Settling(part.small)
-    is_open = np.ones(left.size, bool)
+    is_open, nearest = np.ones(left.size, bool), np.full(left.size, _NEAR)
     for step in range(STEPS):
         now = part.now(known)
         found = part.after(now)
         change = np.abs(found - known) / (np.abs(found) + part.small)
-        near = is_open & (change.max(axis=0, initial=0.0) < _SETTLED)
+        largest = change.max(axis=0, initial=0.0)
+        near = is_open & (largest < _SETTLED)
         if near.any():
             answers[..., left[near]] = part.numbers(now)[..., near]
             is_open = is_open & ~near
         if not is_open.any():
             return answers
+        tried = is_open & (largest < nearest) & (step > _PATIENCE)
+        closer = {k: part.closer(k, known[:, k]) for k in np.flatnonzero(tried).tolist()}
+        nearest = np.where(tried, largest / 2, nearest)
         known = settling.step(known, found) if step else found
+        for k, better in closer.items():
+            known[:, k] = known[:, k] if better is None else better
         if 2 * np.count_nonzero(is_open) <= left.size > _FEW:
             left = left[is_open]
             fewer = _Decomposition(at(system, left))
@@ -96,7 +104,7 @@ def _settled(system: LayeredSystem) -> FloatArray:
                 answers[..., left] = _settled(fewer.system)
                 return answers
             part, known = fewer, settling.keep(known, is_open)
-            is_open = is_open[is_open]
+            is_open, nearest = is_open[is_open], nearest[is_open]
     msg = f"{system.name}: its layers have not settled after {STEPS} steps; simulate it"
     raise GraphError(msg)
 
@@ -104,10 +112,10 @@ def _settled(system: LayeredSystem) -> FloatArray:
 class _Decomposition:
     """What waiting times follow from, at some points."""
 
-    def __init__(self, system: LayeredSystem) -> None:
+    def __init__(self, system: LayeredSystem, columns: int = 1) -> None:
         self.system = system
         self.sources = Sources(system)
-        self.points = max(int(np.prod(system.shape)), 1)
+        self.points = max(int(np.prod(system.shape)), columns)
         others = Others(self.sources)
         self.works = Works(self.sources, self._column)
         given = self.sources, others, self.works, self._column
@@ -166,6 +174,14 @@ class _Decomposition:
         delays = self.processors.delays(now) if served.size else now.delays[served]
         waits = self.pools.waits(now) if asked.size else now.waits[asked]
         return np.concatenate([delays, waits])
+
+    def closer(self, point: int, known: FloatArray) -> FloatArray | None:
+        """Delays and waits at a point by Newton's method; None where it fails."""
+        alone = _Decomposition(at(self.system, point), columns(len(known)))
+        if not alone.is_like(self):
+            return None
+        small = float(alone.small[0])
+        return by_newton(lambda x: alone.after(alone.now(x)), known, small, _SETTLED / 10)
 
     def numbers(self, now: State) -> FloatArray:
         """Requests for each entry [1/s], mean wait for a thread, and both phases [s]."""

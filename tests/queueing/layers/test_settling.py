@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import networkx as nx
 import numpy as np
+import pytest
 
 from headway.queueing.layers.chain import by_chain, fewest_states, states_of
+from headway.queueing.layers.decomposed import decomposition
 from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.flow import Step
 from headway.queueing.layers.numerics import settling
 from headway.queueing.layers.numerics.cuts import smallest_cut
+from headway.queueing.layers.numerics.newton import by_newton
 from headway.queueing.layers.numerics.settling import Settling
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.program import program_of
@@ -53,6 +56,42 @@ def test_steps_to_the_side_arrive(monkeypatch):
         x = steps.step(x, g(x))
     assert np.allclose(x, g(x), rtol=1e-7)
     assert np.allclose(x / x[0], weights, rtol=1e-7)
+
+
+def test_newton_arrives_from_near():
+    """The same crowd, from 30% off."""
+    weights = np.array([[1.0], [0.2], [1e-3]])
+
+    def g(x):
+        return weights * 1e4 * np.exp(-300 * np.log1p(x.sum(axis=0) / 1000))
+
+    root = by_newton(g, np.array([5.0, 1.0, 5e-3]), 1e-9, 1e-12)
+    assert np.allclose(root[:, np.newaxis], g(root[:, np.newaxis]), rtol=1e-9)
+    for off in (0.7, 1.3):
+        assert np.allclose(by_newton(g, off * root, 1e-9, 1e-12), root, rtol=1e-9)
+    assert by_newton(lambda x: x + 1, np.array([1.0]), 1e-9, 1e-12) is None  # there is none
+
+
+@pytest.mark.parametrize("seed", [3, 8, 11])
+def test_layers_settle_in_the_same_place_by_newton(monkeypatch, seed):
+    """Points by themselves, each as soon as it is within 30%."""
+    system = random_system(seed, clients=30)
+    clients = next(name for name, task in system.tasks.items() if task.clients)
+    think = replace(system.tasks[clients], think_time=np.array([0.2, 1.0, 5.0]))
+    system = replace(system, tasks=dict(system.tasks) | {clients: think})
+    usual, calls = by_layers(system), []
+
+    def counted(*given):
+        calls.append(by_newton(*given))
+        return calls[-1]
+
+    monkeypatch.setattr(decomposition, "_PATIENCE", 1)
+    monkeypatch.setattr(decomposition, "by_newton", counted)
+    found = by_layers(system)
+    assert any(each is not None for each in calls)
+    for name, entry in usual.entries.items():
+        assert np.allclose(found.entries[name].throughput, entry.throughput, rtol=1e-7)
+        assert np.allclose(found.entries[name].waiting_time, entry.waiting_time, rtol=1e-6)
 
 
 def test_cuts_are_those_of_another_program():
