@@ -11,6 +11,7 @@ from scipy.sparse.linalg import spsolve
 from headway.errors import GraphError
 from headway.models import ModelGraph, parse_model
 from headway.queueing import MM1, MMm, Parallel
+from tests.support.cases import mostly_slow
 from tests.support.command import refusal
 
 SURE = 0.999
@@ -72,7 +73,7 @@ def test_the_shorter_of_two_has_the_published_mean():
     assert found.estimates["response_time"].holds(number / arrivals, SURE)
 
 
-@pytest.mark.parametrize("route", ["shortest", "two-choices"])
+@pytest.mark.parametrize("route", mostly_slow(["shortest", "two-choices"], 1))
 def test_three_copies(route):
     number, arrivals = chain(route, 3, 16, lambda _: 2.1)
     found = copies(route, 3, arrival_rate=2.1).simulate(**POINT).estimates

@@ -15,6 +15,7 @@ from headway.models.sweeping import saving, sweeping
 from headway.models.sweeping.kernel import CLOSED, ONE_BY_ONE, OPEN
 from headway.models.sweeping.sweeping import sweep_model
 from headway.queueing import MM1, MMm
+from tests.support.cases import mostly_slow
 
 KEPT = ["moments", "quantiles=p50,p99", "exceeds(response_time, 20ms)", "most(response_time)"]
 
@@ -121,7 +122,7 @@ def stopped(after):
     return progress
 
 
-@pytest.mark.parametrize("name", ["sweep.npz", "sweep.parquet"])
+@pytest.mark.parametrize("name", mostly_slow(["sweep.npz", "sweep.parquet"], 1))
 def test_what_ctrl_c_ends_goes_on_from_its_file(tmp_path, name):
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
