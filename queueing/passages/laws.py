@@ -275,23 +275,33 @@ def _shared_visit(passage: Passage, k: int) -> TimeLaw:
 
 def _random_law(passage: Passage) -> TimeLaw:
     """Law of the time beyond the constants of all jobs, by the first applicable method."""
-    stations = passage.stations
-    if any(station.shares for station in stations):
-        once = passage.population == 1 or (len(stations) == 1 and not passage.onward.any())
-        return independent_visits_law(passage, () if once else (SHARED,))
+    if any(station.shares for station in passage.stations):
+        return _shared_law(passage)
     order = topological_order(passage.onward)
-    queues = sum(not station.is_delay for station in stations)
-    alone = passage.population == 1 or queues == 0
-    if alone or (order is not None and queues == 1):
+    queues = sum(not station.is_delay for station in passage.stations)
+    one_by_one = order is not None and queues == 1
+    if passage.population == 1 or queues == 0 or one_by_one:
         return after_start(independent_visits_law(passage, ()))
-    smoothed = (SMOOTHED,) if queues < len(stations) else ()
-    if order is not None:
-        notes = () if cannot_overtake(passage) else (STAYS_AS_ENTERED, *smoothed)
-        law = _as_entered(passage, order)
-        return after_start(replace(law, notes=merged(notes, law.notes)))
+    smoothed = (SMOOTHED,) if queues < len(passage.stations) else ()
+    if order is None:
+        return _followed_law(passage, smoothed)
+    notes = () if cannot_overtake(passage) else (STAYS_AS_ENTERED, *smoothed)
+    law = _as_entered(passage, order)
+    return after_start(replace(law, notes=merged(notes, law.notes)))
+
+
+def _shared_law(passage: Passage) -> TimeLaw:
+    """Where servers are shared: visits taken as independent, which a single one is."""
+    once = len(passage.stations) == 1 and not passage.onward.any()
+    notes = () if passage.population == 1 or once else (SHARED,)
+    return independent_visits_law(passage, notes)
+
+
+def _followed_law(passage: Passage, smoothed: tuple[str, ...]) -> TimeLaw:
+    """Where jobs come back: by chains that follow one of them, as fine as they may be."""
     fine, coarse = TaggedJobChain(passage), AggregatedTaggedJobChain(passage)
     if fine.is_small_enough:
-        lanes = sum(station.lanes for station in stations)
+        lanes = sum(station.lanes for station in passage.stations)
         exact = lanes <= 2 and not smoothed and fine.sees_all_thinking
         return replace(fine.law(), notes=() if exact else (FOLLOWED, *smoothed))
     if coarse.is_small_enough:

@@ -60,3 +60,27 @@ def test_layers_leave_out_what_the_page_says():
     for name, (law, tolerance) in near.items():
         found = float(parse_model(MODELS[name]).solve(method="layers").throughput)
         assert found == pytest.approx(float(law), rel=tolerance)
+
+
+def test_what_is_told_of_entries_is_worked_out_by_hand():
+    """By Little's law from the throughputs above; a response has no second phase, a thread has."""
+    rate, again = HAND["interlock"][1], Fraction(1, 3)
+    waits = 2 / rate - 2 - 2  # N / X - Z - S
+    alone = HAND["overtaking"][1]
+    wanted = {
+        "interlock": {
+            "serve": (rate, waits, 2, 0, waits + 2, 2 * rate),
+            "look": (rate, 0, 1, 0, 1, rate),
+        },
+        "overtaking": {
+            "serve": (alone, again, Fraction(1, 2), 1, again + Fraction(1, 2), alone * 3 / 2)
+        },
+    }
+    outputs = "throughput", "waiting_time", "service_time", "second_phase", "response_time", "busy"
+    for name, entries in wanted.items():
+        solution = parse_model(MODELS[name]).solve()
+        for entry, numbers in entries.items():
+            found = [float(solution[f"{entry}.{output}"]) for output in outputs]
+            assert found == pytest.approx(
+                [float(number) for number in numbers], rel=1e-9, abs=1e-12
+            )
