@@ -288,9 +288,11 @@ def _measured(
     model: Model, measurements: Measurements, y: str | None, load: Observed
 ) -> tuple[Observed, str, float | None]:
     """Find the measured column, the output it measures, and the percentage of a percentile."""
-    answers = bool(model.graph.stations) or (y is not None and bool(model.graph.layers))
-    outputs = [*model.graph.outputs, *(["response_time"] if answers else [])]
+    timed = ["response_time"] if model.graph.stations or model.graph.layers else []
+    outputs = [*model.graph.outputs, *timed]
     outputs += ["throughput"] if is_population(load) or is_offered(model, load) else []
+    if model.graph.layers and y is None:  # throughputs come first
+        outputs.sort(key="response_time".__eq__)
     outputs += [f"{name}.utilisation" for name in model.graph.stations]
     column = _output_column(model, measurements, y, outputs)
     percent = None if column.name in outputs else percentile_of(measurements.source, column)

@@ -92,10 +92,10 @@ def autoscaled(
     GraphError, InvalidParameter
         For networks and methods that no law follows under an autoscaler.
     """
+    _check_alone(model, network)
     if method not in ("auto", "forward"):
         msg = f"an autoscaler is followed by method forward, not {method}"
         raise InvalidParameter(msg)
-    _check_alone(model, network)
     list(choose(network, "forward"))
     if len(network.queue.services) > 1:
         msg = f"{model.name}: its capacity follows t and an autoscaler; let one of them set it"
@@ -116,14 +116,26 @@ def _check_alone(model: "Model", network: TimedNetwork) -> None:
     """Refuse stations at which no autoscaler is followed, with what plays them."""
     why = lone(network) or markov(network)
     if why:
-        assert model.graph.autoscaler is not None  # noqa: S101 - it has one
         what = why.replace("{asked}", "forward").rpartition("; ")[0]
         msg = (
-            f"{what}, and an autoscaler is followed by method forward alone; let "
-            f"{model.graph.autoscaler.scales} be a formula of t instead, which method simulation "
-            "plays"
+            f"{what}, and an autoscaler is followed by method forward alone; leave [autoscaler] "
+            f"out, and let {_scaled(model)} be a formula of a parameter t in s, as "
+            "'where(t < 3600, 2, 4)', which method simulation plays"
         )
         raise GraphError(msg)
+
+
+def _scaled(model: "Model") -> str:
+    """Which numbers of stations follow what an autoscaler sets."""
+    terms, stations = model.graph.autoscaler, model.graph.stations
+    assert terms is not None  # noqa: S101 - it has one
+    found = [
+        f"{field} of {name}"
+        for name, station in stations.items()
+        for field, formulas in station.formulas().items()
+        if any(terms.scales in formula.names for formula in formulas)
+    ]
+    return " and ".join(found) or terms.scales
 
 
 class _Serving:

@@ -199,7 +199,7 @@ def test_bad_tables_are_refused_in_one_line(old, new, words, tmp_path):
             ModelGraph("two").declare("n").station("a", MMm(0.01, "n")).station("b", MM1(0.001))
             .route("a", "b").autoscale("n", {"target": 0.6, "maximum": 9}).at(n=2),
             {},
-            "formula of t instead",
+            "let servers of a be a formula of a parameter t in s",
         ),
     ],
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headway.models import read_model
+from headway.models import Measurements, read_model
 from headway.queueing.layers import measured
 from headway.queueing.layers.solve import solve_layers
 from tests import campaigns
@@ -63,6 +63,14 @@ def test_more_than_a_pool_can_serve_is_saturated(tmp_path):
     times = np.asarray(solution.response_time)
     assert np.isfinite(times[0])
     assert np.isinf(times[1])
+
+
+def test_response_times_are_compared_without_naming_them(tmp_path):
+    path = tmp_path / "service.toml"
+    path.write_text(SERVICE)
+    table = "arrival_rate_per_s,response_ms\n50,10\n100,12\n"
+    found = read_model(path).compare(Measurements.parse(table, "measured.csv"))
+    assert "response_ms over arrival_rate_per_s" in str(found)
 
 
 def test_the_label_goes_by_the_busiest_pool(tmp_path):
