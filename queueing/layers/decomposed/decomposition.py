@@ -9,6 +9,7 @@ others, IEEE TSE 35(2), 2009, found here by cuts). docs/explanation/layers.md de
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
@@ -26,6 +27,9 @@ from headway.queueing.layers.system import LayeredSystem
 
 STEPS = 800
 """Steps after which it has not settled."""
+
+_LAST = 50
+"""Steps at the end in each of which a server must be full to be so though waits do not settle."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
 _PATIENCE, _NEAR = 200, 0.3  # steps after which Newton's method is tried, and how near
@@ -65,7 +69,11 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
         if discipline.by_priority or discipline.by_size:
             msg = f"{name}: layers are not solved under discipline {discipline}; simulate it"
             raise GraphError(msg)
-    answers = _settled(system)
+    return _means(system, _settled(system))
+
+
+def _means(system: LayeredSystem, answers: FloatArray) -> LayeredMeans:
+    """The numbers of `_Decomposition.numbers` by name."""
     shaped = answers.reshape(*answers.shape[:2], *system.shape)
     each = zip(system.entries, shaped, strict=True)
     return LayeredMeans(system, {name: EntryMeans(*numbers) for name, numbers in each})
@@ -74,14 +82,19 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
 def _settled(system: LayeredSystem) -> FloatArray:
     """Go round until nothing changes; points that have settled are left out on the way.
 
+    Where more comes from outside than a server can do, waits need not settle: a point that was so
+    in each of the last steps is full, whatever they are.
+
     The result has the shape (entries, numbers of each, points).
     """
     part, left = _Decomposition(system), np.arange(max(int(np.prod(system.shape)), 1))
     answers = np.zeros((len(system.entries), 4, left.size))
     known, settling = part.start, Settling(part.small)
     is_open, nearest = np.ones(left.size, bool), np.full(left.size, _NEAR)
+    full = np.full(left.size, system.is_open)
     for step in range(STEPS):
         now = part.now(known)
+        full = _still_full(full, step, part, now)
         found = part.after(now)
         change = np.abs(found - known) / (np.abs(found) + part.small)
         largest = change.max(axis=0, initial=0.0)
@@ -104,9 +117,23 @@ def _settled(system: LayeredSystem) -> FloatArray:
                 answers[..., left] = _settled(fewer.system)
                 return answers
             part, known = fewer, settling.keep(known, is_open)
-            is_open, nearest = is_open[is_open], nearest[is_open]
+            full, nearest = full[is_open], nearest[is_open]
+            is_open = is_open[is_open]
+    if full[is_open].all():
+        answers[..., left[is_open]] = part.numbers(now)[..., is_open]
+        return answers
     msg = f"{system.name}: its layers have not settled after {STEPS} steps; simulate it"
     raise GraphError(msg)
+
+
+def _still_full(
+    full: NDArray[np.bool_], step: int, part: "_Decomposition", now: State
+) -> NDArray[np.bool_]:
+    """Points at which, in the last steps, a server has had more to do than it can."""
+    if step < STEPS - _LAST or not full.any():
+        return full
+    busiest = _means(part.system, part.numbers(now)).busiest()
+    return np.asarray(full & (np.ravel(busiest) >= 1))
 
 
 class _Decomposition:

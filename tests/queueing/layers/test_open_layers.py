@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headway.models import Measurements, read_model
+from headway.models import Measurements, parse_model, read_model
 from headway.queueing.layers import measured
 from headway.queueing.layers.solve import solve_layers
 from tests import campaigns
@@ -71,6 +71,49 @@ def test_response_times_are_compared_without_naming_them(tmp_path):
     table = "arrival_rate_per_s,response_ms\n50,10\n100,12\n"
     found = read_model(path).compare(Measurements.parse(table, "measured.csv"))
     assert "response_ms over arrival_rate_per_s" in str(found)
+
+
+FULL = """
+name = "shop"
+[parameters]
+arrival_rate = "100 /s"
+[processors.any]
+servers = "unlimited"
+[tasks.front]
+processor = "any"
+threads = "unlimited"
+[tasks.front.entries.page]
+arrival_rate = "arrival_rate"
+flow = [{ together = ["items", "quote"] }]
+[tasks.front.entries.page.activities]
+items = { demand = 0, fixed = true, calls = { items = 1 } }
+quote = { demand = 0, fixed = true, calls = { quote = 1 } }
+[tasks.catalog]
+processor = "any"
+threads = 6
+[tasks.catalog.entries.items]
+demand = "6 ms"
+scv = 3
+calls = { get = 2.0 }
+[tasks.price]
+processor = "any"
+threads = 3
+[tasks.price.entries.quote]
+demand = "10 ms"
+calls = { get = 0.5 }
+[tasks.store]
+processor = "any"
+threads = 4
+[tasks.store.entries.get]
+demand = "8 ms"
+"""
+
+
+def test_a_pool_that_stays_full_is_saturated_though_waits_do_not_settle():
+    """The store's four threads serve at most 4 / (2.5 x 8 ms) = 200/s."""
+    solution = parse_model(FULL).solve(arrival_rate=[100.0, 210.0])
+    assert solution.saturated.tolist() == [False, True]
+    assert np.isfinite(np.asarray(solution.response_time)).tolist() == [True, False]
 
 
 def test_the_label_goes_by_the_busiest_pool(tmp_path):
