@@ -282,10 +282,9 @@ def test_a_closed_network_says_why_it_has_no_panel():
 
     assert isinstance(panel(made("closed")), NoPanel)
     assert "There is no panel to try other values on: the network is closed" in page
-    assert (
-        "A closed network has no single formula; it is solved by a method (throughput-driven:"
-        in page
-    )
+    how = "it is solved numerically (method: throughput-driven, approximate)"
+    assert f"A closed network has no single formula; {how}" in page
+    assert "approximate: throughput-driven: Schweitzer at the delivered throughput" in page
     assert "closedForm" not in html("closed")  # what runs tells the values under the pointer
     assert len(list(parsed(html("closed")).every("script"))) == 1
 
