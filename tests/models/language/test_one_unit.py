@@ -133,6 +133,7 @@ TIME = re.compile(r"(?:\[|(?<=\d)\s+|∞ )(ns|us|ms|s|min|h)(?:/(?:op|message|jo
 BANDWIDTH = re.compile(r"(?:\[|(?<=\d)\s+)([kMGT]?B/s)(?!\w)")
 CROWDED = re.compile(r"(?<![\w.,:#/-])\d{5,}(?![\w-])")
 EFFORT = re.compile(r"simulated: .*")
+LENGTH = re.compile(r"duration\s+\[\w+\]")  # of a run, minutes beside times of milliseconds
 """How long a simulation ran is no number of its answer."""
 
 
@@ -195,7 +196,7 @@ def test_a_page_has_one_unit_a_dimension(kind: str, monkeypatch: pytest.MonkeyPa
         page = report.to_html()
         letters = [each.get_text() for figure in figures for each in figure.findobj(Text)]
         assert any("response time" in each for each in letters)
-        own, words = units_of(report), "\n".join([words_of(page), *letters])
+        own, words = units_of(report), LENGTH.sub("", "\n".join([words_of(page), *letters]))
         for expected, units in (("s", TIME), ("B/s", BANDWIDTH)):
             names = set(units.findall(words))
             assert names <= {str(own.unit(unit(expected)))}, (report, names)
