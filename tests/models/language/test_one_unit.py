@@ -132,8 +132,8 @@ SHOWN = sorted(kind for kind, verbs in PLACES.items() if "tables" in verbs)
 TIME = re.compile(r"(?:\[|(?<=\d)\s+|∞ )(ns|us|ms|s|min|h)(?:/(?:op|message|job))?(?![\w/*·])")
 BANDWIDTH = re.compile(r"(?:\[|(?<=\d)\s+)([kMGT]?B/s)(?!\w)")
 CROWDED = re.compile(r"(?<![\w.,:#/-])\d{5,}(?![\w-])")
-EFFORT = re.compile(r"simulated: .*")
 LENGTH = re.compile(r"duration\s+\[\w+\]")  # of a run, minutes beside times of milliseconds
+EFFORT = re.compile(r"simulated: .*")
 """How long a simulation ran is no number of its answer."""
 
 
