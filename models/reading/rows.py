@@ -76,7 +76,7 @@ def read_rows(table: Measurements) -> tuple[list[Point], tuple[Used, ...]]:
     >>> point.population, point.throughput, dict(point.percentiles)
     (2.0, 90.0, {99.0: 0.03})
     >>> print(*used, sep=", ")
-    population = clients, throughput = rps, response time p99 = p99 (ms), host
+    population from clients, throughput from rps, response time p99 from p99 (ms), host
     """
     _check_units(table)
     taken = _taken(table)

@@ -227,7 +227,7 @@ def test_forms_are_chosen_by_percentiles_if_they_have_a_law(y):
     curve = Measurements.parse(single_tails(), "made.csv")
     server = choose_form(curve, y=y, forms=FORMS)
     assert server.form.model == "server-single"
-    assert str(server.best.comparison.axes) == f"{y} over throughput_ops_s"
+    assert str(server.best.comparison.axes) == f"{y.replace(',', ', ')} over throughput_ops_s"
     # Tolerance: the 1% of the curve.
     assert server.best.values["service_time"] == pytest.approx(1e-3, rel=0.01)
     assert server.best.values["delay"] == pytest.approx(2e-3, rel=0.05)
