@@ -25,6 +25,7 @@ def test_the_page_has_what_was_measured_of_each_task():
     assert [row.task for row in stored()] == list(TASKS)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a compiler of C, called cc")
 def test_a_row_has_both_times_and_their_ratio():
     command = [sys.executable, "-m", "benchmarks.table", "--only", "closed, 10 stations"]
@@ -42,6 +43,7 @@ def test_a_row_has_both_times_and_their_ratio():
         assert ratio > 0
 
 
+@pytest.mark.slow
 def test_memory_is_told_by_the_number_of_events():
     command = [sys.executable, "-m", "benchmarks.memory", "--most", "1e6"]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)

@@ -70,6 +70,7 @@ def test_leaving_the_time_to_the_even_share_fits_less_well():
     assert summary(errors)[1] > summary(law_errors)[1]
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.floats(6e-6, 1e-4), st.floats(1e3, 1e7))
 def test_fit_gives_back_the_burstiness_of_its_own_law(burstiness, spacing, messages):
     added = np.array([2.5e-6, 10e-6, 50e-6, 100e-6])

@@ -182,6 +182,7 @@ def covered(runs, seed):
     return np.mean(intervals), np.mean(bands)
 
 
+@pytest.mark.slow
 def test_intervals_and_bands_cover_in_a_few_runs():
     """95% of 60 and more; 99.9% of samples of that size are above 0.83."""
     intervals, bands = covered(30, 1)

@@ -45,6 +45,7 @@ def test_product_forms_are_those_of_the_whole_chain(kind, size):
     )
 
 
+@pytest.mark.slow
 def test_errors_of_che_are_as_large_as_documents_and_answers_say():
     documented = accuracy().partition("## Caches")[2]
 

@@ -95,6 +95,7 @@ def test_more_jobs_hardly_ever_do_less(quota, length, rest, demand):
     assert (np.diff(rates) >= -1e-4 * rates[1:]).all()
 
 
+@pytest.mark.slow
 def test_errors_are_those_stated():
     result = summary_rows(errors(cases=40, steps=12_000, seed=3))
 

@@ -195,6 +195,7 @@ def test_what_misses_most_is_within_what_its_row_states():
     assert [one for one in misses if not one.is_within] == []
 
 
+@pytest.mark.slow
 def test_stored_misses_are_those_that_are_found():
     """Four digits are stored; 1%, as fixed points end where their steps are small."""
     for one in stored()[:: max(len(stored()) // 2, 1)]:

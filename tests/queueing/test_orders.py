@@ -237,6 +237,7 @@ def test_last_come_at_several_servers_is_labelled():
     assert not solve_multiclass([alike], opened((0.4, 0.3))).approximation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "most"),
     [

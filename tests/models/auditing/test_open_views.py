@@ -24,6 +24,7 @@ def every():
     return [one for number in SLICE for one in missed(number)]
 
 
+@pytest.mark.slow
 def test_errors_are_those_that_are_stated(every):
     """Nine of ten are to be within; of so few four of five are asked for."""
     assert len(every) > 12

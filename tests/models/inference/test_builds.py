@@ -46,6 +46,7 @@ def overall(builds, quantity):
     return next(one for one in builds.overall if one.quantity == quantity)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unfitted")
 def test_intervals_hold_the_difference_as_often_as_they_say():
     """Of 200 pairs 95% hold: 90 to 99%, some three standard errors; at each load too."""
@@ -61,6 +62,7 @@ def test_intervals_hold_the_difference_as_often_as_they_say():
     assert 0.90 <= at_one / 200 <= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unfitted")
 def test_so_many_runs_tell_the_difference_that_is_allowed():
     """Equation (2): of 100 pairs with as many runs, 80% tell it: 68 to 92%, 3 standard errors."""

@@ -79,6 +79,7 @@ def test_degrees_are_those_of_the_wider_interval():
         assert shift.degrees == (8 if shift.by_load else 28)
 
 
+@pytest.mark.slow
 def test_a_load_of_many_repeats_counts_as_one_run():
     """One load has twenty repeats that are off together: it must not outvote five others.
 

@@ -133,6 +133,7 @@ def test_times_that_exchange_their_roles_are_another_answer():
     assert "each fits not significantly worse" in str(fit.examined())
 
 
+@pytest.mark.slow
 def test_where_a_time_vanishes_the_others_stay_wide():
     """Where disks fall to nothing the processor takes their time; 4.31 to 4.44 ms was claimed."""
     vanished = [
@@ -160,6 +161,7 @@ def test_places_are_a_count():
     assert not any("depends on K" in text for text in fit.warnings)
 
 
+@pytest.mark.slow
 def test_the_band_is_a_number_at_every_load_that_is_sustained():
     """Of this published curve's server-misses two parameters come together only."""
     data = Measurements.read(data_path("sfs_results/curves/sfs2008-20080506-00092.csv"))

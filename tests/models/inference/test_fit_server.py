@@ -111,6 +111,7 @@ def test_saturation_and_time_per_operation_are_told():
     assert by_name["base response time"].value == pytest.approx(4.09e-3, rel=0.02)
 
 
+@pytest.mark.slow
 def test_two_servers_side_by_side():
     loads = np.linspace(80, 850, 14)
     forms = ["server-single", "server-pool"]

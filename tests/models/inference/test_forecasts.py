@@ -113,6 +113,7 @@ def test_a_command_predicts_and_says_where_to_measure():
     assert first["expected_factor"] < before
 
 
+@pytest.mark.slow
 def test_the_table_says_at_least_and_where_to_look():
     printed = headway("fit", "server", "--data", CURVE, "--to", "700000").out
     printed = " ".join(printed.split())

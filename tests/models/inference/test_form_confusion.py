@@ -78,6 +78,7 @@ def test_forms_of_populations_are_told_apart():
     assert [chosen(case, 0)[0] for case in cases] == [case.form for case in cases]
 
 
+@pytest.mark.slow
 def test_a_closed_curve_that_does_not_bend_is_not_told():
     """A population takes a parameter more, and ten points do not pay for it."""
     case = next(case for case in CASES if case.load == UNBENT)

@@ -79,6 +79,7 @@ def test_demands_of_two_services_are_found_within_their_intervals(tmp_path):
     assert not fit.identified.undetermined
 
 
+@pytest.mark.slow
 def test_demands_that_only_come_as_a_sum_are_not_determined(tmp_path):
     fit = fitted("page_time + 2 * read_time", "1 ms", [1.0, 3.0], tmp_path)
     assert fit.identified.undetermined == {"page_time", "read_time"}

@@ -61,6 +61,7 @@ def test_bands_of_measured_percentiles_hold(sweeps, least):
     assert held >= least
 
 
+@pytest.mark.slow
 def test_what_was_not_measured_is_by_the_law_of_the_form():
     fit = choose_form(Measurements.parse(sweep(1.0), "sweep"), forms=FORMS)
     predictions = fit.predict([80.0], percentiles=[90.0])

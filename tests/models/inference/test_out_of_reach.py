@@ -79,6 +79,7 @@ def test_what_a_rising_curve_determines_is_within_reach():
     assert fit.passed_over == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(range(3), 1))
 def test_a_flat_curve_gets_no_server_of_nothing_where_another_form_fits(seed):
     """Whatever the noise chooses: it is within reach, or no supported form is."""

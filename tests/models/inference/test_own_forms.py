@@ -44,6 +44,7 @@ def data(write):
     return write("throughput_ops_s,response_ms\n" + rows(0.0004, 0.008, 12), "curve.csv")
 
 
+@pytest.mark.slow
 def test_an_own_form_competes_with_all_that_ship(spindles, data):
     """It made the curve, so it must win: its cost is that of six printed digits."""
     document = json.loads(

@@ -70,6 +70,7 @@ def test_what_is_next_to_constant_counts_as_an_scv_of_a_hundredth():
     assert values == [values[-1]] * 3
 
 
+@pytest.mark.slow
 def test_mean_and_percentile_together_find_what_a_curve_was_made_with():
     mean, tail = exact(2.0)
     result = fitted(table(LOADS, mean, tail), starts=12)
@@ -116,6 +117,7 @@ def test_simulated_by_ciw_the_variation_lies_within_its_interval():
         assert high / low < 1.5
 
 
+@pytest.mark.slow
 def test_predictions_hold_the_percentiles_that_were_fitted():
     measurements, scv = made(3)
     fit = fitted(measurements)
@@ -179,6 +181,7 @@ def test_percentiles_of_forms_come_from_those_that_have_a_law_and_name_the_other
     assert not every.predict([500.0]).without_percentiles
 
 
+@pytest.mark.slow
 def test_forms_without_percentiles_are_named_in_every_form(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(single_curve(0.02))
@@ -236,6 +239,7 @@ def test_forms_are_chosen_by_percentiles_if_they_have_a_law(y):
     assert not choose_form(curve, y="response_ms", forms=FORMS).left_out
 
 
+@pytest.mark.slow
 def test_forms_left_out_of_a_fit_to_percentiles_are_named(tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(single_tails())

@@ -101,6 +101,7 @@ FIVE = "clients,throughput_ops_s\n1,1002\n4,3570\n16,9480\n32,11700\n64,10500\n"
 RIVALS = ["server-single", "server-pool", "server-usl"]
 
 
+@pytest.mark.slow
 def test_a_peak_in_five_loads_is_told_though_aicc_cannot_judge_it():
     """Gunther's law of 1000, 0.03 and 0.0008 with 2% noise: its peak is 11,777 at 35 clients."""
     server = choose_form(Measurements.parse(FIVE, "five.csv"), forms=RIVALS)
@@ -115,6 +116,7 @@ def test_a_peak_in_five_loads_is_told_though_aicc_cannot_judge_it():
     assert "although AICc cannot judge it" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_five_loads_of_one_server_remain_one_server():
     jobs = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     single = catalogue_model("server-single").at(delay=2e-3, service_time=1e-3).closed(jobs, 0.0)

@@ -57,6 +57,7 @@ def test_more_than_a_model_explains_is_told_too():
     )
 
 
+@pytest.mark.slow
 def test_what_follows_from_one_parameter_has_its_interval():
     curve = Measurements.parse(SINGLE, "pods.csv")
     server = fit_server(curve, forms=["server-single", "server-pool"])

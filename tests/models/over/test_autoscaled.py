@@ -122,6 +122,7 @@ def test_times_over_targets_are_told():
     assert "replicas" in str(found)
 
 
+@pytest.mark.slow
 def test_removals_that_were_needless_are_found():
     """No window, a queue as metric, and a delay: what was removed is missed at once."""
     still = Day((0.0, 150.0, 300.0), (5.0, 5.0))

@@ -57,6 +57,7 @@ def test_every_figure_is_drawn_without_global_state_and_nothing_is_cut(name):
     check_nothing_is_cut(drawn)
 
 
+@pytest.mark.slow
 def test_nothing_imports_pyplot():
     import subprocess
     import sys

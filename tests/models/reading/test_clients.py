@@ -65,6 +65,7 @@ class TestColumns:
         assert known.column("population").values.tolist() == CLIENTS.tolist()
         assert known.notes == ("closed: 1 to 32 clients (X R is a whole number at every point)",)
 
+    @pytest.mark.slow
     def test_an_open_curve_is_hardly_ever_taken_for_closed(self):
         """Two thousand random open curves of 4 to 12 points, printed to four digits."""
         rng = np.random.default_rng(33)

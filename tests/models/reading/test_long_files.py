@@ -67,6 +67,7 @@ def test_memory_does_not_grow_with_a_log(tmp_path, monkeypatch):
     assert large - small < 50_000
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60), st.floats(0, 100))
 def test_percentiles_of_counted_times_are_those_of_the_list(drawn, percent):
     result = TimeSketch()

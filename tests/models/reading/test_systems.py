@@ -32,6 +32,7 @@ def table(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_each_system_is_fitted_by_itself(table):
     document = json.loads(headway("fit", "server", *FORMS, "--data", table, "--json").out)
     found = {one["data"].rpartition(", ")[2]: one for one in document["servers"]}
@@ -39,6 +40,7 @@ def test_each_system_is_fitted_by_itself(table):
     assert all(one["summary"]["rms_relative_error"] < 0.01 for one in found.values())
 
 
+@pytest.mark.slow
 def test_one_of_them_is_chosen(table):
     fitted = json.loads(
         headway("fit", "server", *FORMS, "--data", table, "--where", "system=b", "--json").out

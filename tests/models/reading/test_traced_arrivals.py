@@ -246,6 +246,7 @@ def test_fits_follow_the_scv_of_all_logs(tmp_path, law):
     assert shown == pytest.approx(SCV[law], abs=5 * SE[law] / np.sqrt(48_000) + 1e-4)
 
 
+@pytest.mark.slow
 def test_logs_that_differ_by_more_than_chance_are_not_fitted_as_one(tmp_path):
     write_sweep(tmp_path, lambda rate: "regular" if rate < 150 else "poisson")
     test = read(tmp_path, arrivals="trace")

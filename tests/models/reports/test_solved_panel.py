@@ -153,6 +153,7 @@ def test_the_browser_reads_between_them(name, page, tmp_path):  # noqa: F811
         assert start["throughput"] == pytest.approx(float(exact.throughput), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_an_open_table_says_where_the_model_saturates(page, tmp_path):  # noqa: F811
     (tmp_path / "x.html").write_text(page_of("site"))
     page.goto((tmp_path / "x.html").as_uri())
@@ -184,6 +185,7 @@ def test_a_network_that_blocks_is_refused_with_the_reason():
     assert "the network blocks, so a table of solved points would take too long" in made.reason
 
 
+@pytest.mark.slow
 def test_nothing_is_said_beyond_the_table(page, tmp_path):  # noqa: F811
     (tmp_path / "x.html").write_text(page_of("shop"))
     page.goto((tmp_path / "x.html").as_uri())

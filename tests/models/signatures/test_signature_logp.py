@@ -91,6 +91,7 @@ def test_repeats_give_intervals_in_table_json_and_csv(write):
     assert csv.splitlines()[0] == head
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_at_their_rate():
     inside = []
     for seed in range(80):

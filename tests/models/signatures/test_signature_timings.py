@@ -105,6 +105,7 @@ def test_medians_come_before_means_and_counts_weigh_alone():
     assert least.median[0] == 5e-6
 
 
+@pytest.mark.slow
 def test_summed_up_intervals_cover_and_the_test_keeps_its_level():
     """Of 60 right models with 5 repeats; 400 at 3, 5, 10 and 30 repeats gave 91 to 96% for the
     intervals, and 1.5 to 6% of p below 5%.
@@ -123,6 +124,7 @@ def test_summed_up_intervals_cover_and_the_test_keeps_its_level():
     assert rejected <= 8
 
 
+@pytest.mark.slow
 def test_raw_repeats_keep_their_level_too(monkeypatch):
     monkeypatch.setattr("headway.loggp.measuring.sizefit.SAMPLES", 1)  # no intervals are looked at
     random = np.random.default_rng(2)

@@ -5,6 +5,7 @@ import pytest
 from tests.campaigns.replicas import measured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("needed", [30, 150])
 def test_few_replicas_are_made_beyond_those_needed(needed):
     """Of 300 intervals of 95%, 271 hold the mean but for 3 chances in 10,000.

@@ -289,6 +289,7 @@ def test_windows_have_times_at_which_queues_are_long():
     assert schedule(blueprint(model), (99.0,)).window == pytest.approx(800 * slowest, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_percentiles_of_a_long_row_are_not_too_small():
     """Ten stations 80% busy: Erlang's of ten stages; in windows of 5000 journeys 6% less."""
     graph = ModelGraph("row")

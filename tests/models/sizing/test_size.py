@@ -305,6 +305,7 @@ def test_a_single_server_that_is_fast_enough():
     assert len(size.front) == 1
 
 
+@pytest.mark.slow
 def test_slow_percentiles_are_found_where_all_else_holds():
     """Jobs come back, so that each percentile takes its time; the answer is that of all of them."""
     loop = ModelGraph("loop").declare("m", "k").station("cpu", MMm(0.01, "m"))

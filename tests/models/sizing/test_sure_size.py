@@ -146,6 +146,7 @@ def test_command_states_the_probability(tmp_path):
     assert "one step cheaper, m = " in text
 
 
+@pytest.mark.slow
 def test_what_is_stated_of_simulated_servers_holds():
     """A slice of ``python -m tests.campaigns.sure_sizes``, which takes 200 servers."""
     values = [outcome(seed) for seed in range(5)]

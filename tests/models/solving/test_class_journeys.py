@@ -213,6 +213,7 @@ def test_closed_jobs_that_change_and_think_for_no_time():
         assert law.mean == pytest.approx(mean, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_not_known_says_why(tmp_path):
     mixed = fork().job_class("d", population=3, think_time=1.0, reference="x").at().solve()
     with pytest.raises(GraphError, match="not for both: a is open and d closed; simulate"):

@@ -42,6 +42,7 @@ def drawn(draws: np.random.Generator) -> tuple[list[Seen], float]:
     return loads, work
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_work_holds_it_as_often_as_it_says() -> None:
     """Of 20 services whose waiting is as rough as measured: 95%, to three standard errors."""
     draws = np.random.default_rng(38)

@@ -243,6 +243,7 @@ def test_indices_of_a_product_tell_what_acts_together():
     assert indices.total["p"][:, 0] == pytest.approx([1, 1], abs=0.05)
 
 
+@pytest.mark.slow
 def test_bands_of_fits_hold_the_truth_as_often_as_they_say():
     """A slice of what `python -m tests.campaigns.band_coverage` counts: 10 servers, 8 at least."""
     assert coverage(10) >= 8 / 10
@@ -375,6 +376,7 @@ to = "cpu"
 """
 
 
+@pytest.mark.slow
 def test_percentiles_found_one_by_one_have_bands_within_reason():
     model = parse_model(LOOP)
     bands = model.propagate(draws=100, percentiles=[95])

@@ -39,6 +39,7 @@ def rows():
     return {name: [float(x) for x in re.findall(r"\d[\d.]*", rest)] for name, rest in matches}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_slow(NAMES, 2))
 def test_errors_are_within_what_is_said(name):
     most, table = figures(name), rows()[name]

@@ -38,6 +38,7 @@ def test_single_servers(name):
         assert 100 * result[0].max() > MEASURED[method, "single"][0] / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("busy", mostly_slow([0.0, 0.8], {0.8}))
 def test_pools(busy):
     misses = errors(Family(((3, 21, 21),), 16, busy), 25)

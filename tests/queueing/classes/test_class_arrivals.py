@@ -149,6 +149,7 @@ def test_classes_that_meet_make_one_flow(load, first, second, share):
     assert solution.arrival_scv[0] == pytest.approx(1 + weight * (mean - 1), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0.1, 3), spreads, spreads),
                 min_size=2, max_size=4))  # fmt: skip
 def test_bursts_of_long_jobs_bring_more_work(classes):
@@ -323,6 +324,7 @@ def test_simulated_classes_vary_as_they_say():
     assert any("hyperexponential" in note for note in simulation.notes)
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_page_follow_from_the_file():
     page, actual = accuracy(), stored()
     for line in lines(actual):

@@ -47,6 +47,7 @@ def test_bursts_wait_longer_and_the_mean_wait_stays(load, share, burst, size):
         assert rates @ waits == pytest.approx(mean, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("load", "share"), mostly_slow([(0.5, 0.2), (0.5, 0.5)], 1, tuples=True))
 def test_how_much_longer_bursts_wait_is_simulated_too(load, share):
     """An scv of 8 beside a Poisson class of the same services: 15% of the difference."""

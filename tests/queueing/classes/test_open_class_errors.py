@@ -11,6 +11,7 @@ ROWS = {(row.family, row.number): row for row in campaign.stored()}
 STATED = 0.06  # labels are rounded to a tenth
 
 
+@pytest.mark.slow
 def test_labels_are_the_largest_errors():
     for labels, sizes in zip((IN_ROWS, IN_LOOPS), campaign.largest(ROWS.values()), strict=True):
         assert [max(each) for each in sizes] == pytest.approx(labels, abs=STATED)
@@ -23,6 +24,7 @@ def test_every_answer_states_its_region():
             assert str(row.region) in solution.approximation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 9, 10, 12])
 def test_percentiles_in_loops_miss_no_more_than_is_said(number):
     row = ROWS["exponential loops", number]

@@ -89,6 +89,7 @@ def test_points_of_all_kinds_have_the_laws_that_they_have_alone():
         np.testing.assert_allclose(values, alone.transform(s[:, 0]), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_between_scvs_that_have_a_law_it_is_nearly_their_own():
     """Percentiles within 0.5%, so that a sweep over the scv needs few laws."""
     own = gamma_mixture(8, 6, 0.6).law(0.7, 1.0)

@@ -368,6 +368,7 @@ def test_a_loop_that_takes_no_time_is_refused() -> None:
         played(clients(Step("use"), {}))
 
 
+@pytest.mark.slow
 @built
 def test_requests_that_pile_up_are_refused() -> None:
     system = opened(300.0, Task("cpu"), Step("serve", 1.0))

@@ -285,6 +285,7 @@ def test_points_are_solved_each_by_itself():
     assert both["attempts"].tolist() == pytest.approx(each, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_attempts_are_near_those_of_a_simulation():
     """Where one in twelve attempts fails, and retries find another queue: within 3%."""
     model = ModelGraph("server").station("server", MMm(1.0, 2))

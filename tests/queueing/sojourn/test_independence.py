@@ -95,6 +95,7 @@ def given_for_routes(station, back, busy):
     return miss(text, exact)
 
 
+@pytest.mark.slow
 def test_visits_given_in_place_of_routes():
     rows = re.findall(r"^\| as of feedback (\S+) \| (\S+) \| (\S+)% \|$", PAGE, re.MULTILINE)
     assert len(rows) == 3

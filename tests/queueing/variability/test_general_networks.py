@@ -108,6 +108,7 @@ def test_what_returns_at_once_makes_one_longer_visit():
     assert solution.response_time == pytest.approx(stay.response_time(1.0), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_percentiles_of_loops_of_unlike_spreads_are_known():
     """An scv of 8 and a constant: the chain's law is inverted without a digit lost."""
     graph = ModelGraph("loop").station("a", MG1(1.0, 8.0)).station("b", MG1(1.0, 0.0))
@@ -130,6 +131,7 @@ def rows():
     return list(stored())
 
 
+@pytest.mark.slow
 def test_labels_are_the_largest_errors_of_their_regions(rows):
     """Rounded up to a tenth; of means by two moments, and where all flows are taken as Poisson."""
     assert len(rows) == sum(FAMILIES.values())
@@ -142,6 +144,7 @@ def test_labels_are_the_largest_errors_of_their_regions(rows):
             assert label <= most + 0.2
 
 
+@pytest.mark.slow
 def test_the_page_has_the_table(rows):
     page = accuracy().splitlines()
     for line in lines(rows):

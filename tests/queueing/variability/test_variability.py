@@ -222,6 +222,7 @@ def simulated():
     return stored()
 
 
+@pytest.mark.slow
 def test_what_it_misses_is_what_the_documents_say(simulated):
     """The tables of docs/accuracy.md from the simulations that ship; each answer's label too."""
     assert len(simulated) == sum(FAMILIES.values())
