@@ -170,12 +170,12 @@ METHODS = (
         {
             Subject.CLASSES: f"{_TURNS}:by_chain",
             Subject.BLOCKING: f"{_BLOCKING}:by_chain",
-            Subject.LAYERED: f"{_LAYERS}.solve:by_whole_chain",
+            Subject.LAYERED: f"{_LAYERS}.methods.solve:by_whole_chain",
         },
         unasked={
             Subject.CLASSES: f"{_TURNS}:by_chain_unasked",
             Subject.BLOCKING: f"{_BLOCKING}:by_chain_unasked",
-            Subject.LAYERED: f"{_LAYERS}.solve:by_small_chain",
+            Subject.LAYERED: f"{_LAYERS}.methods.solve:by_small_chain",
         },
         error=_chain_error,
         cost=Cost(seconds=1.0),
@@ -264,7 +264,7 @@ METHODS = (
         "layers",
         "each layer of services in turn, with the others as delays",
         (),
-        {Subject.LAYERED: f"{_LAYERS}.solve:in_layers"},
+        {Subject.LAYERED: f"{_LAYERS}.methods.solve:in_layers"},
         error=f"{_LAYERS}.measured:LAYERS_ERROR",
         approximates=True,
         quick=True,

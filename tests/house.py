@@ -250,13 +250,15 @@ def main(arguments: list[str]) -> int:
     if chosen.svg:
         draw(graph, chosen.svg, dark=chosen.dark)
         return 0
-    for circle in circles(graph):
-        print(f"{len(circle)} modules import each other: {', '.join(circle)}", file=sys.stderr)
+    found = [("modules", each) for each in circles(graph)]
+    found += [("rooms", each) for each in circles(rooms(graph))]
+    for what, circle in found:
+        print(f"{len(circle)} {what} import each other: {', '.join(circle)}", file=sys.stderr)
     print(
         f"{len(graph)} modules, {graph.number_of_edges()} imports, "
-        f"{late_imports(FOLDERS)} of them inside functions, {len(circles(graph))} circles"
+        f"{late_imports(FOLDERS)} of them inside functions, {len(found)} circles"
     )
-    return 1 if circles(graph) else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from headway.models.solving.lowering import Lowered, check_stations, lower
 from headway.models.solving.solutions.marks import QNA
 from headway.models.structure.model import Model
 from headway.models.structure.planning.variability import propagates
-from headway.queueing.layers.solve import solve_layers
+from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error, MethodRow, Solvable, Subject

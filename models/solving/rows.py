@@ -94,7 +94,7 @@ METHODS = (
         (),
         {
             Subject.MODEL: by_simulation,
-            Subject.LAYERED: "headway.queueing.layers.solve:by_events",
+            Subject.LAYERED: "headway.queueing.layers.methods.solve:by_events",
         },
         answers=frozenset({Answers.MEANS, Answers.TIMES}),
         error=Error(inf, inf, "the interval in each answer"),

@@ -109,7 +109,7 @@ const char *flood_steps(const Argument *given)
     const double *queue = given[0].numbers.at, *clients = given[1].numbers.at;
     const int64_t *wait = given[2].counts.at;
     double *comes = given[3].numbers.at, *queue_length = given[4].numbers.at;
-    double *failing = given[5].numbers.at, there = 0, step = queue[3], drains = queue[4];
+    double *failing = given[5].numbers.at, there = 0;
     ptrdiff_t retries = given[2].counts.size / 2, steps = given[4].numbers.size, calm = 0;
     ptrdiff_t wide = given[3].numbers.size / (retries + 1), longest = 0;
     if (given[0].numbers.size != 5 || given[1].numbers.size != 4 || given[2].counts.size % 2 ||
@@ -123,6 +123,7 @@ const char *flood_steps(const Argument *given)
     }
     if (steps + longest > wide)
         return "flood_steps: room for attempts that are to come";
+    double step = queue[3], drains = queue[4];
     double persistence = clients[0], budget = clients[1], tokens = clients[2];
     for (ptrdiff_t t = 0; t < steps && calm <= longest; t++) {
         double total = 0, shares[2];

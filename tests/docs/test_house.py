@@ -54,6 +54,22 @@ def test_a_circle_is_seen_however_it_is_closed(tmp_path, way, capsys, monkeypatc
     assert "2 modules import each other: headway.a, headway.b" in capsys.readouterr().err
 
 
+def test_rooms_that_import_each_other_are_a_circle_though_no_modules_do(
+    tmp_path, capsys, monkeypatch
+):
+    for name in ("up/a", "up/b", "down/c", "down/d"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text("")
+    for room in ("up", "down"):
+        (tmp_path / room / "__init__.py").write_text("")
+    (tmp_path / "up" / "a.py").write_text("from headway.down.c import X\n")
+    (tmp_path / "down" / "d.py").write_text("from headway.up.b import Y\n")
+
+    monkeypatch.setattr("tests.house.FOLDERS", {"headway": tmp_path})
+    assert main([]) == 1
+    assert "2 rooms import each other: headway.down, headway.up" in capsys.readouterr().err
+
+
 def test_words_that_are_no_place_are_no_import(tmp_path):
     (tmp_path / "a.py").write_text('"""Says headway.b:x in words."""\nX = "see headway.b"\n')
     (tmp_path / "b.py").write_text("from headway.a import X\n")

@@ -11,8 +11,8 @@ from headway.models.structure.layered import system_of
 from headway.models.structure.parts.keys import Amounts
 from headway.models.structure.parts.layers import Layers
 from headway.queueing.layers.means import LayeredMeans
+from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.points import at
-from headway.queueing.layers.solve import solve_layers
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.registry import method_named
 

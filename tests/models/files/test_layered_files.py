@@ -266,7 +266,7 @@ def test_methods_say_which_apply_and_why_not():
 
 def test_bands_are_of_the_method_that_is_named(monkeypatch):
     """Where so many draws are solved by layers, the value that they surround is too."""
-    monkeypatch.setattr("headway.queueing.layers.solve.UNASKED_WORK", 1000)
+    monkeypatch.setattr("headway.queueing.layers.methods.solve.UNASKED_WORK", 1000)
     bands = parse_model(SHOP).uncertain({"read_time": ("5 ms", "7 ms")}).propagate(draws=100)
     low, high = bands.band("throughput")
     assert low < bands.solution.throughput < high

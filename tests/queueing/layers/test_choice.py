@@ -8,11 +8,12 @@ import pytest
 from headway.models import parse_model
 from headway.models.reports import solved
 from headway.models.reports.alone import report_model
-from headway.queueing.layers import chain, solve
+from headway.queueing.layers import chain
 from headway.queueing.layers.flow import Reply, Series, Step
+from headway.queueing.layers.methods import solve
+from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.points import at
-from headway.queueing.layers.solve import solve_layers
 from headway.queueing.layers.states.search import explore_program
 from headway.queueing.layers.system import LayeredSystem
 

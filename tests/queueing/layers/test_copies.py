@@ -13,8 +13,8 @@ from headway.models.importing.lqnx_writing import to_lqnx
 from headway.models.importing.safe_xml import parse_xml
 from headway.models.structure.layered import system_of
 from headway.queueing.layers.flow import Reply, Series, Step
+from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
-from headway.queueing.layers.solve import solve_layers
 from headway.queueing.layers.system import LayeredSystem
 
 SHOP = """

@@ -4,7 +4,7 @@ import numpy as np
 
 from headway.models import Measurements, parse_model, read_model
 from headway.queueing.layers import measured
-from headway.queueing.layers.solve import solve_layers
+from headway.queueing.layers.methods.solve import solve_layers
 from tests import campaigns
 from tests.campaigns import open_layer_errors
 from tests.support.places import ROOT

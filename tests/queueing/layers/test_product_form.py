@@ -9,9 +9,9 @@ import pytest
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.flow import Reply, Series, Step, Together
+from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.product_form import by_product_form, no_product_form
-from headway.queueing.layers.solve import solve_layers
 from headway.queueing.layers.system import LayeredSystem
 from tests.support.layered_systems import random_system
 

@@ -1,0 +1,1 @@
+"""Layered systems solved: which method answers, and what it says."""
