@@ -266,6 +266,11 @@ class Axes(NamedTuple):
     def __str__(self) -> str:
         return f"{self.y.replace(',', ', ')} over {self.x}"
 
+    @property
+    def note(self) -> str:
+        """What a table says of them."""
+        return f"columns: {self}"
+
     def document(self) -> dict[str, str]:
         """The fields of the JSON contract."""
         return self._asdict()

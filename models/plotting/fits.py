@@ -215,7 +215,7 @@ def servers_figure(fits: Sequence[Fit], scale: Scale) -> Figure:
         axes.plot(share[order], predicted, color=look.colour, linestyle=look.line, linewidth=1)
     axes.set_title("marks measured, lines fitted")
     axes.set_xlabel("share of the highest measured load [%]")
-    axes.set_ylabel(_shared_label(fits, shown))
+    axes.set_ylabel(axis_label(fits[0].comparison.output, shown))
     plain_log_axis(axes)
     outside_legend(axes)
     light_grid(axes)
@@ -229,8 +229,3 @@ def _shared_unit(fits: Sequence[Fit]) -> Unit:
         msg = f"one plot holds one output, not {' and '.join(sorted(outputs))}; name one with --y"
         raise InvalidParameter(msg)
     return fits[0].comparison.model.meaning(outputs.pop()).unit
-
-
-def _shared_label(fits: Sequence[Fit], shown: Unit) -> str:
-    """Words for the axis."""
-    return axis_label(fits[0].comparison.output, shown)

@@ -365,7 +365,7 @@ def compared_words(report: Report) -> str:
     comparison = report.comparison
     output, load = comparison.output.replace("_", " "), comparison.load.name.replace("_", " ")
     given = "" if report.fit else " The values of the model are as given."
-    return f"{output.capitalize()} over {load}; columns: {comparison.axes}.{given}"
+    return f"{output.capitalize()} over {load}; {comparison.axes.note}.{given}"
 
 
 def fitted_by(report: Report) -> str:

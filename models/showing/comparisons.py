@@ -164,7 +164,7 @@ def _worst(comparison: Comparison, scale: Scale) -> str:
 
 
 def _notes(comparison: Comparison, scale: Scale) -> list[str]:
-    notes = [f"columns: {comparison.axes}", *closed_notes(comparison, scale)]
+    notes = [comparison.axes.note, *closed_notes(comparison, scale)]
     if comparison.output == "response_time" and is_rate(comparison.load):
         notes.append(span(comparison.within, comparison.load.values))
     left_out = int(comparison.in_range.sum() - comparison.counted.sum())

@@ -74,7 +74,7 @@ def _unit_of(name: str) -> str:
 
 def _table(signature: MeasuredSignature, scale: Scale) -> Table:
     notes = [
-        f"columns: {signature.curve.axes}",
+        signature.curve.axes.note,
         span(signature.within, signature.curve.load.values),
     ]
     if signature.curve.start is Start.FIRST_POINT:

@@ -59,8 +59,14 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
         }
     error = row.error_of(network)
     notes = filter(None, ("" if error.exact else str(error), result.approximation))
-    said = row.name, "; ".join(notes), result.saturated, result.overload, result.unsolved
-    return values, Marks(*said, is_quick=row.quick)
+    return values, Marks(
+        row.name,
+        "; ".join(notes),
+        result.saturated,
+        result.overload,
+        unsolved=result.unsolved,
+        is_quick=row.quick,
+    )
 
 
 def network_with_clients(model: Model) -> Network:

@@ -169,7 +169,7 @@ def careful(
         For a queue that grows too long.
     """
     states, moments, columns = state.cells.shape
-    room = max(2 * MARGIN, states // 10, isqrt(state.last)) * (wider + 1)
+    room = _room(states, state.last, wider)
     most = states + 2 * room + 1
     rates, gains = known.up_to(max(state.last, limits.floor) + room + 1)
     poles, of_first = poles_of_orders()
@@ -249,13 +249,18 @@ def careful_step(
     end[: after.size], spent[: during.size] = after.ravel(), during.ravel()
 
 
+def _room(states: int, last: int, wider: int) -> int:
+    """Numbers of jobs to leave free at both ends of a window."""
+    return max(2 * MARGIN, states // 10, isqrt(last)) * (wider + 1)
+
+
 def _range(state: Columns, floor: int, places: int, wider: int) -> tuple[int, int]:
     """Numbers of jobs without those that have no probability, and with room for more."""
     chances, first = state.chances, state.first
     least = OUTSIDE * _summed(chances)
     kept = np.flatnonzero((np.cumsum(chances) > least) & (np.cumsum(chances[::-1])[::-1] > least))
     low, high = (first + kept[0], first + kept[-1] + 1) if len(kept) else (first, first + 1)
-    room = max(2 * MARGIN, (high - low) // 10, isqrt(high)) * (wider + 1)
+    room = _room(high - low, high, wider)
     last = high + room if places < 0 else min(high + room, places + 1)
     return int(max(floor, low - room)), int(max(last, floor + 1))
 

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.queueing.transient.autoscaler import AtLook, Autoscaler, Replicas, Rule
 from headway.queueing.transient.careful import Columns, Seen
 from headway.queueing.transient.forward import Follower, Numbers, Piece, total
@@ -357,8 +357,8 @@ class _Normal:
         variance = np.maximum(cells[:, 2] / chances - mean**2, 0.0)
         return cls(mean, np.sqrt(variance) + _SURE)
 
-    def below(self, place: float) -> FloatArray:
-        """Probability that less is seen."""
+    def below(self, place: Amount) -> FloatArray:
+        """Probability that less is seen than at one place, or several."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr((place - self.mean) / self.deviation))
@@ -374,15 +374,12 @@ class _Normal:
 
     def parted(self, state: Columns, places: FloatArray, wanted: list[int]) -> "_Seen":
         """The law of what is wanted, which changes at these places of what is seen."""
-        from scipy.special import ndtr
-
         chances = state.cells[:, 0]
         likely = chances > FEWEST * chances.max()
         start, stop = np.searchsorted(places, self._ends(likely)).tolist()
         below = np.ones((stop - start + 2, *chances.shape))
         below[0] = 0.0
-        inner = places[start:stop, None, None]
-        ndtr((inner - self.mean) / self.deviation, out=below[1:-1])
+        below[1:-1] = self.below(places[start:stop, None, None])
         return _Seen(state, below[1:] - below[:-1], wanted[start : stop + 1])
 
 

@@ -119,7 +119,7 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
         Column(t, tuple(cells)) for t, cells in zip(titles, zip(*rows, strict=True), strict=True)
     ]
     first_notes = (
-        f"columns: {fit.comparison.axes}",
+        fit.comparison.axes.note,
         *closed_notes(fit.comparison, scale),
         *_weights(fit),
     )

@@ -81,7 +81,7 @@ def _winners_table(servers: Sequence[ServerFit], scale: Scale) -> Table:
         f"median RMS error {np.median(errors):.2%}, "
         f"{sum(error <= 0.1 for error in errors)} of {len(errors)} within 10%"
     ]
-    notes += sorted({f"columns: {s.best.comparison.axes}" for s in servers})
+    notes += sorted({s.best.comparison.axes.note for s in servers})
     if len(servers) <= MOST_COLUMNS:
         notes += [f"{name_of(s)}: {text}" for s in servers for text in s.best.warnings_in(scale)]
         notes += [

@@ -40,11 +40,13 @@ class Cycles:
             name: [(other, column(times)) for other, times in one.sends()]
             for name, one in system.entries.items()
         }
-        self.others = [
-            (name, number[name], [k for k in sources.of.get(name, ()) if k not in own])
+        others = {
+            name: [k for k in sources.of.get(name, ()) if k not in own]
             for name in system.callers_first
+        }
+        self.others = [
+            (name, number[name], each) for name, each in others.items() if each or self.sends[name]
         ]
-        self.others = [one for one in self.others if one[2] or self.sends[one[0]]]
 
     def _visits(self, visits: Mapping[str, Amount]) -> FloatArray:
         """Visits of a source to all entries."""

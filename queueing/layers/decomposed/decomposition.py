@@ -20,7 +20,7 @@ from headway.queueing.layers.decomposed.sources import Sources
 from headway.queueing.layers.decomposed.waits import Pools, Processors, State, Works
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.numerics.newton import by_newton, columns
-from headway.queueing.layers.numerics.settling import Settling
+from headway.queueing.layers.numerics.settling import PATIENCE, Settling
 from headway.queueing.layers.numerics.stations import NEVER, Sums
 from headway.queueing.layers.points import at
 from headway.queueing.layers.system import LayeredSystem
@@ -32,7 +32,7 @@ _LAST = 50
 """Steps at the end in each of which a server must be full to be so though waits do not settle."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
-_PATIENCE, _NEAR = 200, 0.3  # steps after which Newton's method is tried, and how near
+_NEAR = 0.3  # largest change from which Newton's method is tried, once patience is over
 _FEW = 8  # points, of which none are left out
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
@@ -104,7 +104,7 @@ def _settled(system: LayeredSystem) -> FloatArray:
             is_open = is_open & ~near
         if not is_open.any():
             return answers
-        tried = is_open & (largest < nearest) & (step > _PATIENCE)
+        tried = is_open & (largest < nearest) & (step > PATIENCE)
         closer = {k: part.closer(k, known[:, k]) for k in np.flatnonzero(tried).tolist()}
         nearest = np.where(tried, largest / 2, nearest)
         known = settling.step(known, found) if step else found

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 
+PATIENCE = 200
+"""Steps after which those that are far go by sides; nearly all have settled by then."""
+
 _KEPT = 5  # steps that are mixed; chosen, of 3 to 10, which differ little
 _SHARES = 0.5, 0.01  # most and least b
 _SHORTER, _LONGER = 0.7, 1.1  # factors on it, where residuals grow and where they shrink
@@ -26,7 +29,6 @@ _GROWN = 2.0  # times the smallest residual since it forgot
 _LARGE = 0.3  # over the larger of x and g, from which they are not; of 0.2 to 0.5 the fewest steps
 _RANGE = 0.3, 2.0  # times the smaller and larger of x and g, beyond which no step goes
 _RIDGE = 1e-12  # of the trace, so that equal steps do no harm
-_PATIENCE = 200  # steps after which those that are far go by sides; nearly all have settled by then
 _STRIDE = 0.7  # most of the logarithm of a factor: twice, or half
 _GROWTH, _EBBING = 0.1, 60  # of a stride while the side is the same: 10%, and less after 60 steps
 _ARRIVED = 0.2  # b where a point comes near
@@ -54,7 +56,6 @@ class Settling:
         self.small = small
         self._before: tuple[FloatArray, FloatArray] | None = None
         self._steps: list[tuple[FloatArray, FloatArray]] = []
-        self._share = np.empty(0)
         self._strides = _Strides(small)
         self._share = self._least = self._last = np.zeros(0)
 
@@ -70,7 +71,7 @@ class Settling:
         low, high = np.minimum(x, g), np.maximum(x, g)
         near = np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high)
         self._strides.turn(np.sign(residual))
-        if self._strides.count <= _PATIENCE:
+        if self._strides.count <= PATIENCE:
             return np.asarray(near)
         far = largest > _LARGE
         self._share = np.where(far, _ARRIVED, self._share)

@@ -45,7 +45,7 @@ def test_points_settle_by_themselves():
 
 def test_steps_to_the_side_arrive(monkeypatch):
     """Where g is that of a crowd of 10^4 or none, and the least that makes one the other is 1%."""
-    monkeypatch.setattr(settling, "_PATIENCE", 0)
+    monkeypatch.setattr(settling, "PATIENCE", 0)
     weights = np.array([[1.0], [0.2], [1e-3]])
 
     def g(x):
@@ -85,7 +85,7 @@ def test_layers_settle_in_the_same_place_by_newton(monkeypatch, seed):
         calls.append(by_newton(*given))
         return calls[-1]
 
-    monkeypatch.setattr(decomposition, "_PATIENCE", 1)
+    monkeypatch.setattr(decomposition, "PATIENCE", 1)
     monkeypatch.setattr(decomposition, "by_newton", counted)
     found = by_layers(system)
     assert any(each is not None for each in calls)
