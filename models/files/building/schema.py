@@ -27,6 +27,7 @@ from headway.models.files.building.shapes import (
     Texts,
     TextSchema,
     keyed,
+    refuse_unknown,
     table,
 )
 from headway.models.structure.loads import Load
@@ -407,10 +408,7 @@ class _Autoscaler(Schema):
     def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
         """Read the table."""
         given = table(value, keys)
-        for key in given:
-            if key not in AUTOSCALER:
-                msg = f"unknown key {key}"
-                raise Fault(msg, keys)
+        refuse_unknown(given, AUTOSCALER, keys)
         for key, known in AUTOSCALER.items():
             if known.needed and key not in given:
                 msg = f"the key {key!r} is missing"

@@ -1,11 +1,12 @@
 """What may stand under a key of a model file: read from a file, and described to an editor."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from math import inf, isfinite
 from typing import Any, NamedTuple, TypeAlias
 
+from headway.errors import nearest
 from headway.records import dataclass
 
 Scalar: TypeAlias = str | int | float
@@ -51,6 +52,14 @@ class TableKey(NamedTuple):
 
 KeyTable: TypeAlias = Mapping[str, TableKey]
 """The keys that a table may have."""
+
+
+def refuse_unknown(given: Collection[str], known: Collection[str], keys: Keys) -> None:
+    """Refuse a key that a table does not have, naming the nearest; before keys that are missing."""
+    for key in given:
+        if key not in known:
+            msg = f"unknown key {key}{nearest(key, known)}"
+            raise Fault(msg, (*keys, key))
 
 
 def keyed(keys: KeyTable) -> Json:
@@ -264,6 +273,7 @@ class FieldsTable(Schema):
         """Read the table."""
         whole = isinstance(value, dict) or not self.short
         given, fields = table(value if whole else {self.short: value}, keys), {}
+        refuse_unknown(given, [*self.keys, *self.gathered], keys)
         if self.gathered:
             fields[self.kind._fields[-1]] = {
                 key: allowed.shape(given[key], (*keys, key))
@@ -276,9 +286,6 @@ class FieldsTable(Schema):
             elif name not in self.kind._field_defaults:
                 msg = f"the key {key!r} is missing"
                 raise Fault(msg, keys)
-        if unknown := sorted(given.keys() - self.keys.keys() - self.gathered.keys()):
-            msg = f"unknown key {', '.join(unknown)}"
-            raise Fault(msg, keys)
         make: Callable[..., Any] = self.kind
         return make(**fields)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from headway.errors import nearest
 from headway.models.files.building.arrivals import CLIENT, NOTICES, parts_of_times
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression, units_of
@@ -17,7 +18,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.abilities import QueueChoice
-from headway.queueing.stations.listed.kinds import station_kind
+from headway.queueing.stations.listed.kinds import station_kind, station_kinds
 
 if TYPE_CHECKING:
     from headway.queueing.flows.courses import Course
@@ -37,6 +38,9 @@ class Stations(Entries):
         kind = str(given.pop("kind", ""))
         if kind == FORK:
             return self._fork(graph, name)
+        if not kind:
+            msg = f"{name} has no kind{nearest('', station_kinds())}"
+            raise self.place.error(msg, "stations", name)
         with self.place("stations", name, "kind"):
             made = station_kind(kind)
         keys = station_keys(made)

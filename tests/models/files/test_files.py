@@ -128,7 +128,16 @@ def replaced(old, new):
         ("name = 3", "m.toml:1 [name]"),
         ('name = "x"', "needs stations, tasks or outputs"),
         ("a = [" * 5000, "not TOML"),
-        (SERVER + "speed = 3\n", "unknown key speed"),
+        (SERVER + "speed = 3\n", "unknown key speed; there are "),
+        ("nome = 'x'\n", "m.toml:1 [nome]: unknown key nome; did you mean name?"),
+        (
+            "name = 'x'\n\n[parametrs]\n",
+            "m.toml:3 [parametrs]: unknown key parametrs; did you mean",
+        ),
+        (
+            "name = 'x'\n[stations.s]\nservice_time = 1\n",
+            "m.toml:2 [stations.s]: s has no kind; there are",
+        ),
         ("name = 'x'\ndoc = 3\n", "m.toml:2 [doc]: must be text"),
         (SERVER + "[outputs.o]\nunit = 's'\n", "[outputs.o]: the key 'formula' is missing"),
         (SERVER + "[presets]\nfast = 3\n", "[presets.fast]: must be a table"),
