@@ -117,6 +117,12 @@ def typed(*forms: str) -> str:
     return "\n".join([_LINES, *forms])
 
 
+def forms_of(command: click.Command) -> list[str]:
+    """The most used forms of a command, each on one line."""
+    forms = (command.epilog or "").replace("\\\n", " ").splitlines()[1:]
+    return [" ".join(form.split()) for form in forms]
+
+
 class Formed(click.Command):
     """A command whose usage begins with the forms that its epilog has."""
 
@@ -337,8 +343,8 @@ def _alike(name: str, names: Sequence[str]) -> Sequence[str]:
 
 def _example(context: click.Context) -> str:
     """How a command is used: the first form of its help."""
-    forms = (context.command.epilog or "").replace("\\\n", "").splitlines()[1:]
-    return f"as in {' '.join(forms[0].split())}" if forms else f"see {context.command_path} --help"
+    forms = forms_of(context.command)
+    return f"as in {forms[0]}" if forms else f"see {context.command_path} --help"
 
 
 def _message(error: Exception) -> str:

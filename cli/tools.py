@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from headway.cli.main import COMMANDS, LazyGroup, cli, main
+from headway.cli.main import COMMANDS, LazyGroup, cli, forms_of, main
 from headway.cli.numbers import Real, Whole
 from headway.errors import InvalidParameter, nearest, quoted
 from headway.models.files.intake import only_within
@@ -185,11 +185,9 @@ def _is_flag(parameter: click.Parameter) -> bool:
 def _tool(name: str) -> Tool:
     command = _command(name)
     offered = _offered(command)
-    typed_forms = (command.epilog or "").replace("\\\n", " ").splitlines()[1:]
-    examples = "; ".join(" ".join(form.split()) for form in typed_forms)
     return Tool(
         name,
-        f"{COMMANDS[name]} As typed: {examples}.",
+        f"{COMMANDS[name]} As typed: {'; '.join(forms_of(command))}.",
         {
             "type": "object",
             "properties": {word: _schema(parameter) for word, parameter in offered.items()},
