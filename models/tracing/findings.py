@@ -73,6 +73,12 @@ ALIKE = FindingKind(
     "spans that differ from another of their trace, but have its identifier: `value` of them",
     "the first of each counts, so work and calls are missing: mend what writes identifiers",
 )
+LEFT_OUT = FindingKind(
+    "traces_left_out",
+    Severity.WARNING,
+    "traces left out for a span that cannot be, a share `value`",
+    "rates are too low by as much: mend what writes these spans",
+)
 SAMPLED = FindingKind(
     "sampled",
     Severity.NOTE,
@@ -254,6 +260,13 @@ def _spans(services: Services) -> Iterator[Finding]:
             yield LOST.finding(text, value=share)
         if load.twice:
             yield TWICE.finding(f"{load.load} has {counted(load.twice, 'span')} more than once")
+        if load.left_out:
+            traces = len(np.unique(load.trace)) + load.left_out
+            yield LEFT_OUT.finding(
+                f"{load.left_out:,} of {counted(traces, 'trace')} of {load.load} "
+                f"{'was' if load.left_out == 1 else 'were'} left out: {load.why}",
+                value=load.left_out / traces,
+            )
         if load.alike:
             spans = counted(load.alike, "span")
             yield ALIKE.finding(

@@ -3,8 +3,9 @@
 import re
 from array import array
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path, PurePath
@@ -24,7 +25,7 @@ from headway.models.measured.spans.forms import (
     surely_no_traces,
 )
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
-from headway.models.measured.spans.span import Span, SpanKind
+from headway.models.measured.spans.span import MOST_BROKEN, BrokenSpan, Span, SpanKind
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
 from headway.numerals import four_digits, some_of
@@ -76,6 +77,8 @@ class Spans:
     twice, alike
         Spans left out, as they are there already, or as another of their trace has their
         identifier.
+    left_out, why
+        Traces left out for a span that cannot be, and what is wrong with the first.
     """
 
     name: str
@@ -94,6 +97,8 @@ class Spans:
     sampled: float = 1.0
     twice: int = 0
     alike: int = 0
+    left_out: int = 0
+    why: str = ""
 
     def __len__(self) -> int:
         return len(self.trace)
@@ -139,8 +144,8 @@ def read_loads(
     Raises
     ------
     MeasurementError
-        For files of another form that are named or may be traces, no spans, spans that end before
-        they start, and operations without number.
+        For files of another form that are named or may be traces, no spans, operations without
+        number, and where more than `MOST_BROKEN` of the traces have spans that cannot be.
     """
     reading = _Reading()
     named = {str(Path(place)) for place in places}
@@ -190,6 +195,7 @@ class _Rows:
     """Columns of one file as they grow; `what` is a number for all that a span is."""
 
     form: str
+    broken: dict[int, BrokenSpan] = field(default_factory=dict)
     trace: "array[int]" = field(default_factory=lambda: array("q"))
     key: "array[int]" = field(default_factory=lambda: array("Q"))
     parent: "array[int]" = field(default_factory=lambda: array("Q"))
@@ -235,16 +241,21 @@ class _Reading:
             self.take(_of_form(form, each, name), rows, name)
         if rows.trace:
             self.rows[name] = rows
+        elif rows.broken:
+            raise next(iter(rows.broken.values()))
 
-    def take(self, spans: Iterable[Span], rows: _Rows, name: str) -> None:
+    def take(self, spans: Iterable[Span | BrokenSpan], rows: _Rows, name: str) -> None:
         """Take in the spans of a document."""
         traces, known = self.traces, self.known
         columns = rows.trace, rows.key, rows.parent, rows.what, rows.start, rows.end
         traced, keyed, caused, told, started, ended = (column.append for column in columns)
         for span in spans:
+            if isinstance(span, BrokenSpan):
+                if not span.trace:
+                    raise span
+                rows.broken.setdefault(traces.setdefault(span.trace, len(traces)), span)
+                continue
             trace, key, parent, service, operation, kind, start, end, failed, peer, sampled = span
-            if end < start or not trace or not key:
-                raise _refused(span, name)
             numbered = traces.get(trace)
             if numbered is None:
                 numbered = traces[trace] = len(traces)
@@ -336,9 +347,9 @@ class _Reading:
 
     def loads(self, window: float | None) -> Iterator[Spans]:
         """The spans of each load, files that share traces put together."""
-        first = self.first
-        for names in self._together():
-            whole = self._spans(names, first)
+        first, together = self.first, self._together()
+        for load, names in zip(_short([names[0] for names in together]), together, strict=True):
+            whole = self._spans(load, names, first)
             yield from [whole] if window is None else _cut(whole, window)
 
     def _together(self) -> list[list[str]]:
@@ -366,12 +377,15 @@ class _Reading:
                 names[alike[0]] = pattern
         return merged, tuple(names)
 
-    def _spans(self, names: Sequence[str], first: int) -> Spans:
+    def _spans(self, load: str, names: Sequence[str], first: int) -> Spans:
         parts = [self.rows[name] for name in names]
         merged, operations = self._merged()
+        broken = {trace: why for part in parts for trace, why in part.broken.items()}
+        told = np.concatenate([np.asarray(part.trace) for part in parts])
+        sound = ~np.isin(told, list(broken))
 
         def column(which: str) -> NDArray[Any]:
-            return np.concatenate([np.asarray(getattr(part, which)) for part in parts])
+            return np.concatenate([np.asarray(getattr(part, which)) for part in parts])[sound]
 
         trace = column("trace")
         family = _family(trace, column("key"), column("parent"))
@@ -382,7 +396,7 @@ class _Reading:
         whats = np.array(list(self.whats), np.int64).reshape(-1, len(_What._fields))
         what = whats[column("what")[kept]].T
         spans = Spans(
-            _short(names),
+            load,
             trace=trace[kept],
             parent=parent,
             service=what[0],
@@ -399,24 +413,27 @@ class _Reading:
             twice=len(others) - alike,
             alike=alike,
         )
-        _check_circles(spans, self.traces)
-        return spans
+        circle = _circles(spans)
+        for k in circle.tolist():
+            broken.setdefault(int(spans.trace[k]), self._circle(spans, k))
+        if not broken:
+            return spans
+        named, traces = next(iter(broken.values())), len(np.union1d(told, list(broken)))
+        if len(broken) > MOST_BROKEN * traces:
+            raise named
+        rows = ~np.isin(spans.trace, list(broken))
+        return replace(_chosen(spans, rows, load), left_out=len(broken), why=named.why)
+
+    def _circle(self, spans: Spans, row: int) -> BrokenSpan:
+        service = spans.services[spans.service[row]]
+        trace = list(self.traces)[spans.trace[row]]
+        why = f"spans of {quoted(service)} are each other's parents in a circle"
+        return BrokenSpan(spans.name, trace, why)
 
 
 def _slices(text: bytes, begins: IntArray, ends: IntArray) -> Iterator[str]:
     for a, b in zip(begins.tolist(), ends.tolist(), strict=True):
         yield text[a:b].decode()
-
-
-def _refused(span: Span, name: str) -> MeasurementError:
-    if span.trace and span.key:
-        msg = (
-            f"{name}: trace {quoted(span.trace)}: a span ends before it starts; its clock was set "
-            "back, so leave that trace out"
-        )
-    else:
-        msg = f"{name}: a span has no identifier"
-    return MeasurementError(msg)
 
 
 def _number(key: str) -> int:
@@ -476,10 +493,35 @@ def _folder(name: str) -> str:
     return name.replace("\\", "/").rpartition("/")[0]
 
 
-def _short(names: Sequence[str]) -> str:
-    """What to call a load: its first file without folders and endings."""
-    base = names[0].replace("\\", "/").rsplit("/", 1)[-1]
-    return base.split(".", 1)[0] or base
+def _short(files: Sequence[str]) -> list[str]:
+    """What to call loads: as little of the name of a file as tells it from the others.
+
+    Examples
+    --------
+    >>> _short(["runs/low.jsonl.gz", "runs/high.jsonl"]), _short(["low/t.json", "high/t.json"])
+    (['low', 'high'], ['low/t', 'high/t'])
+    >>> _short(["runs/day.1.jsonl", "runs/day.2.jsonl"])
+    ['day.1.jsonl', 'day.2.jsonl']
+    """
+    calls = [list(_calls(name)) for name in files]
+    names = [each[0] for each in calls]
+    for k in range(1, max(map(len, calls), default=1)):
+        counts = Counter(names)
+        names = [
+            each[min(k, len(each) - 1)] if counts[name] > 1 else name
+            for name, each in zip(names, calls, strict=True)
+        ]
+    return names
+
+
+def _calls(name: str) -> Iterator[str]:
+    """Names of a file: without its ending, with it, with its folders, and whole."""
+    *folders, file = name.replace("\\", "/").split("/")
+    base = file.split(".", 1)[0] or file
+    yield from (base, file)
+    for k in range(1, len(folders) + 1):
+        yield "/".join([*folders[-k:], base])
+    yield name
 
 
 def _lines(content: bytes | Long, name: str, advance: Callable[[], None]) -> Iterator[str]:
@@ -494,28 +536,21 @@ def _lines(content: bytes | Long, name: str, advance: Callable[[], None]) -> Ite
         raise MeasurementError(msg) from None
 
 
-def _of_form(form: Form, document: object, name: str) -> Iterable[Span]:
+def _of_form(form: Form, document: object, name: str) -> Iterable[Span | BrokenSpan]:
     if isinstance(document, dict | list):
         return form.spans(document, name)
     msg = f"{name}: a line is no {form.name} document"
     raise MeasurementError(msg)
 
 
-def _check_circles(spans: Spans, traces: Iterable[str]) -> None:
-    """Refuse spans that are each other's parents, by doubling steps towards the root."""
+def _circles(spans: Spans) -> IntArray:
+    """One span of each trace with spans that are each other's parents, by doubling steps up."""
     above = np.where(spans.parent < 0, np.arange(len(spans)), spans.parent)
     top = above
     for _ in range(max(len(spans), 2).bit_length()):
         top = top[top]
     circle = np.flatnonzero(spans.parent[top] >= 0)
-    if circle.size:
-        service = spans.services[spans.service[circle[0]]]
-        trace = list(traces)[spans.trace[circle[0]]]
-        msg = (
-            f"{spans.name}: trace {quoted(trace)}: spans of {quoted(service)} are each other's "
-            "parents in a circle; leave that trace out"
-        )
-        raise MeasurementError(msg)
+    return circle[np.unique(spans.trace[circle], return_index=True)[1]]
 
 
 def _cut(spans: Spans, window: float) -> Iterator[Spans]:
@@ -531,7 +566,8 @@ def _cut(spans: Spans, window: float) -> Iterator[Spans]:
     for k in range(count):
         rows = (since >= k * window) & (since < (k + 1) * window)
         if rows.any():
-            yield _chosen(spans, rows, f"{spans.name}-{k + 1}")
+            part = _chosen(spans, rows, f"{spans.name}-{k + 1}")
+            yield part if k == 0 else replace(part, twice=0, alike=0, left_out=0)
 
 
 def _chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
@@ -540,21 +576,18 @@ def _chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
     place[rows] = np.arange(int(rows.sum()))
     parent = spans.parent[rows]
     parent = np.where(parent < 0, parent, place[parent])
-    return Spans(
-        name,
-        spans.trace[rows],
-        parent,
-        spans.service[rows],
-        spans.operation[rows],
-        spans.kind[rows],
-        spans.peer[rows],
-        spans.start[rows],
-        spans.end[rows],
-        spans.failed[rows],
-        spans.services,
-        spans.operations,
-        spans.peers,
-        spans.sampled,
+    return replace(
+        spans,
+        name=name,
+        trace=spans.trace[rows],
+        parent=parent,
+        service=spans.service[rows],
+        operation=spans.operation[rows],
+        kind=spans.kind[rows],
+        peer=spans.peer[rows],
+        start=spans.start[rows],
+        end=spans.end[rows],
+        failed=spans.failed[rows],
     )
 
 

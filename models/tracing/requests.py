@@ -45,6 +45,8 @@ class Requests:
         Of clocks, as they were corrected.
     twice, alike
         Spans left out, as they were there already, or as another has their identifier.
+    left_out, why
+        Traces left out for a span that cannot be, and what is wrong with the first.
     """
 
     load: str
@@ -69,6 +71,8 @@ class Requests:
     offsets: tuple[Offset, ...]
     twice: int
     alike: int
+    left_out: int
+    why: str
 
     @property
     def window(self) -> float:
@@ -169,6 +173,8 @@ def requests_of(spans: Spans) -> Requests:
         offsets=offsets,
         twice=spans.twice,
         alike=spans.alike,
+        left_out=spans.left_out,
+        why=spans.why,
     )
 
 

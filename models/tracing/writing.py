@@ -1,8 +1,8 @@
 """Services as a model file of layers: a parameter for each number that the traces tell."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from headway.errors import MeasurementError, quoted
 from headway.models.importing.foreign.naming import plain_names
@@ -44,12 +44,26 @@ def entry_names(services: Services) -> dict[Key, str]:
         if whole.count(text) > 1:
             entry = services.entries[key]
             long[key] = f"{entry.service} {entry.operation} {entry.root}".strip()
-    plain = plain_names([_squeezed(text) for text in long.values()])
-    return {key: plain[_squeezed(text)] for key, text in long.items()}
+    return _plain(long)
 
 
-def _squeezed(text: str) -> str:
-    return re.sub(r"\W+", "_", text).strip("_").lower()
+_Named = TypeVar("_Named", bound=Hashable)
+
+
+def _plain(texts: Mapping[_Named, str]) -> dict[_Named, str]:
+    """A name for each text that formulas can use."""
+    squeezed = _squeezed(texts)
+    plain = plain_names(squeezed)
+    return {named: plain[name] for name, named in squeezed.items()}
+
+
+def _squeezed(texts: Mapping[_Named, str]) -> dict[str, _Named]:
+    """Short names, also for texts that differ in nothing but blanks and marks."""
+    names: dict[str, _Named] = {}
+    for named, text in texts.items():
+        short = re.sub(r"\W+", "_", text).strip("_").lower()
+        names[_free(short or "unnamed", names)] = named
+    return names
 
 
 class _Writing:
@@ -59,8 +73,7 @@ class _Writing:
         self.services = services
         self.names = entry_names(services)
         found = dict.fromkeys(each.service for each in services.entries.values())
-        plain = plain_names([_squeezed(name) for name in found])
-        self.tasks = {name: plain[_squeezed(name)] for name in found}
+        self.tasks = _plain({name: name for name in found})
         self.keys = list(services.entries)
         self.parameters: dict[str, Any] = {}
         self.correlations: dict[str, float] = {}
@@ -75,9 +88,7 @@ class _Writing:
             "doc": "services, found in traces",
             "parameters": self.parameters,
             "presets": {
-                _squeezed(load.name) or f"load_{k}": self._preset(load)
-                for k, load in enumerate(self.services.loads)
-                if load.shares
+                preset: self._preset(load) for preset, load in _presets(self.services.loads).items()
             },
             "processors": {
                 f"{plain}_host": {"servers": self._servers(service)}
@@ -313,7 +324,7 @@ class _Writing:
             return list(rounded)
         (_, low), (second, high) = times.chances
         error = _SURE * times.error / (high - low)
-        name = f"{self.names[key]}_{callee}_share"
+        name = _free(f"{self.names[key]}_{callee}_share", self.parameters)
         self.parameters[name] = {
             "value": _rounded(second),
             "min": 0,
@@ -325,7 +336,7 @@ class _Writing:
         return [f"1 - {name}", name]
 
     def _count(self, key: Key, callee: str, mean: float, error: float) -> str:
-        name = f"{self.names[key]}_{callee}_calls"
+        name = _free(f"{self.names[key]}_{callee}_calls", self.parameters)
         low, high = max(mean - _SURE * error, 0.0), mean + _SURE * error
         self.parameters[name] = {
             "value": _rounded(mean),
@@ -408,6 +419,13 @@ class _Writing:
 
     def _callee(self, number: int) -> Key:
         return self.services.numbered[number]
+
+
+def _presets(loads: Sequence[Load]) -> dict[str, Load]:
+    """A preset for each load in which somebody asks from outside."""
+    told = [load for load in loads if load.shares]
+    names = _squeezed({k: load.name for k, load in enumerate(told)})
+    return {name: told[k] for name, k in names.items()}
 
 
 def _free(label: str, taken: Mapping[str, Any]) -> str:

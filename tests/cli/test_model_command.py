@@ -372,3 +372,55 @@ def test_what_is_odd_in_traces_is_found_and_modelled(tmp_path, files, found):
     assert works.get("web", 0.020) == pytest.approx(0.020, rel=1e-6)
     assert works.get("stock", 0.018) == pytest.approx(0.018, rel=1e-6)
     assert works.get("GET", 0.019) < 0.020
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "why"),
+    [
+        ({"endTimeUnixNano": "0"}, "a span has no end"),
+        ({"endTimeUnixNano": "1"}, "a span ends before it starts"),
+        ({"startTimeUnixNano": "noon"}, "a span has no startTimeUnixNano"),
+        ({"parentSpanId": "a"}, "spans of 'web' are each other's parents in a circle"),
+        ({"spanId": ""}, "a span has no identifier"),
+    ],
+)
+def test_traces_with_a_broken_span_are_left_out_and_counted(tmp_path, spoilt, why):
+    """Of forty traces, one more would be too many."""
+    each = [
+        {"traceId": f"{k:x}", "spanId": "a", "startTimeUnixNano": str(k * 10 * MILLISECOND),
+         "endTimeUnixNano": str((k * 10 + 4) * MILLISECOND)}
+        for k in range(1, 41)
+    ]  # fmt: skip
+    each[7] |= spoilt
+    path = tmp_path / "web.jsonl"
+    path.write_text("\n".join(otlp(span) for span in each))
+    answer = told(tmp_path, {})
+    [finding] = [f for f in answer["findings"] if f["kind"] == "traces_left_out"]
+    assert f"1 of 40 traces of web was left out: {why}" in finding["text"]
+    assert answer["loads"][0]["traces"] == 39
+    if "circle" not in why:  # points are of single spans, without their parents
+        answer = headway("read", path)
+        assert f"1 trace of 40 left out: {why}" in " ".join(answer.out.split())
+    for span in each[8:10]:
+        span |= spoilt
+    path.write_text("\n".join(otlp(span) for span in each))
+    assert why in refusal("model", tmp_path)
+
+
+def test_files_of_one_name_in_several_folders_are_several_loads(tmp_path):
+    for name, rate in {"low": 10, "high": 40}.items():
+        (tmp_path / name).mkdir()
+        [text] = web_at({"web": rate}).values()
+        (tmp_path / name / "t.jsonl").write_text(text.replace('"a0"', f'"a{rate}"'))
+    answer = told(tmp_path, {}, "--out", str(tmp_path / "web.toml"))
+    assert [each["load"] for each in answer["loads"]] == ["low/t", "high/t"]
+    assert headway("solve", tmp_path / "web.toml", "--preset", "high_t").code == 0
+
+
+def test_services_that_differ_in_marks_only_have_names_of_their_own(tmp_path):
+    """Their entries were one, and what the second calls was lost."""
+    web = spans("a b", ("1", "", "c", 0, 40), ("2", "1", "c", 1, 20))
+    web["scopeSpans"][0]["spans"][1]["kind"] = 3
+    answer = told(tmp_path, {"t.jsonl": document(web, spans("a-b", ("3", "2", "c", 2, 19)))})
+    assert [each["entry"] for each in answer["entries"]] == ["a_b_c", "a_b_c_2"]
+    assert answer["entries"][0]["calls"] == "a_b_c_2"

@@ -12,6 +12,7 @@ from headway.errors import MeasurementError
 from headway.models.measured.spans.span import (
     ASKED,
     SAID,
+    BrokenSpan,
     Span,
     SpanKind,
     entries_of,
@@ -21,6 +22,7 @@ from headway.models.measured.spans.span import (
     text_at,
     text_of,
     whole_time,
+    wrong_with,
 )
 from headway.models.measured.tools.kit.documents import at
 
@@ -38,12 +40,25 @@ class Form(NamedTuple):
     recognises
         Whether a text that begins so is one.
     spans
-        The spans of a document of it.
+        The spans of a document of it; for one that cannot be, what is wrong with it.
     """
 
     name: str
     recognises: Callable[[str], bool]
-    spans: Callable[[Any, str], Iterator[Span]]
+    spans: Callable[[Any, str], Iterator[Span | BrokenSpan]]
+
+
+def _checked(
+    build: Callable[[Any, Any, str], Span], span: Any, about: Any, source: str
+) -> Span | BrokenSpan:
+    """A span, or what is wrong with it."""
+    try:
+        built = build(span, about, source)
+    except BrokenSpan as broken:
+        return broken
+    if built.end < built.start or not built.trace or not built.key:
+        return BrokenSpan(source, built.trace, wrong_with(built))
+    return built
 
 
 def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:
@@ -77,10 +92,10 @@ _BATCHES = ("resourceSpans", "batches")
 """What lists of resources are called; the second by Tempo (API v1)."""
 
 
-def _otlp(document: Any, source: str) -> Iterator[Span]:
+def _otlp(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
     for service, spans in lists_of_spans(document, source):
         for span in spans:
-            yield _otlp_span(span, service, source)
+            yield _checked(_otlp_span, span, service, source)
 
 
 def lists_of_spans(document: Any, source: str) -> Iterator[tuple[str, list[Any]]]:
@@ -255,7 +270,7 @@ _TAGS = SAID | {"span.kind", "error"}
 _NAMED = {kind.name.lower(): kind for kind in SpanKind}
 
 
-def _jaeger(document: Any, source: str) -> Iterator[Span]:
+def _jaeger(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
     if isinstance(document, dict) and "resourceSpans" in document:
         msg = f"{source}: not all of it is Jaeger's; keep each form in files of its own"
         raise MeasurementError(msg)
@@ -268,9 +283,9 @@ def _jaeger(document: Any, source: str) -> Iterator[Span]:
         if isinstance(entry, Mapping) and "spans" in entry:
             processes = entry.get("processes", {})
             for span in entries_of(entry, "spans", source):
-                yield _jaeger_span(span, processes, source)
+                yield _checked(_jaeger_span, span, processes, source)
         else:
-            yield _jaeger_span(entry, {}, source)
+            yield _checked(_jaeger_span, entry, {}, source)
 
 
 def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
@@ -319,14 +334,14 @@ class _Joined(NamedTuple):
     served: dict[tuple[str, str], str]
 
 
-def _zipkin(document: Any, source: str) -> Iterator[Span]:
+def _zipkin(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
     if not isinstance(document, list):
         msg = f"{source}: Zipkin's spans are not in a list"
         raise MeasurementError(msg)
     spans = [span for each in document for span in (each if isinstance(each, list) else [each])]
     joined = _joined(spans)
     for span in spans:
-        yield _zipkin_span(span, joined, source)
+        yield _checked(_zipkin_span, span, joined, source)
 
 
 def _joined(spans: list[Any]) -> _Joined:

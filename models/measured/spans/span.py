@@ -67,6 +67,27 @@ class Span(NamedTuple):
     sampled: float
 
 
+class BrokenSpan(MeasurementError):
+    """A span that cannot be, which its trace is left out for.
+
+    Parameters
+    ----------
+    source, trace
+        Its file, and the identifier of its trace, if it has one.
+    why
+        What is wrong with it.
+    """
+
+    def __init__(self, source: str, trace: str, why: str) -> None:
+        where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
+        super().__init__(f"{source}: {where}{why}{mend}")
+        self.trace, self.why = trace, why
+
+
+MOST_BROKEN = 0.05
+"""Share of traces that may be left out for their broken spans; more is a fault of the file."""
+
+
 def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
     """A time as a whole number [ns]; of numbers with a point, the nearest.
 
@@ -81,7 +102,7 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
 
     Raises
     ------
-    MeasurementError
+    BrokenSpan
         If there is none, or one that no clock shows.
     """
     value = span.get(key) if type(span) is dict else None
@@ -90,9 +111,25 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
     if (type(value) is int or type(value) is float) and 0 <= (time := value * unit) < _LATEST:
         return round(time)
     trace = text_at(span, "traceId") or text_at(span, "traceID")
-    where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
-    msg = f"{source}: {where}a span has no {key} as a whole number of a clock's time{mend}"
-    raise MeasurementError(msg)
+    raise BrokenSpan(source, trace, f"a span has no {key} as a whole number of a clock's time")
+
+
+def wrong_with(span: Span) -> str:
+    """What is wrong with a span; empty if it can be.
+
+    Examples
+    --------
+    >>> span = Span("a1", "01", "", "web", "GET /", SpanKind.SERVER, 5, 4, False, "", 1.0)
+    >>> wrong_with(span), wrong_with(span._replace(end=6))
+    ('a span ends before it starts; its clock was set back', '')
+    """
+    if not (span.trace and span.key):
+        return "a span has no identifier"
+    if span.end >= span.start:
+        return ""
+    return (
+        "a span ends before it starts; its clock was set back" if span.end else "a span has no end"
+    )
 
 
 def entries_of(document: Any, key: str, source: str) -> list[Any]:

@@ -16,7 +16,8 @@ from headway.models.measured.spans.forms import JAEGER as JAEGER_FORM
 from headway.models.measured.spans.forms import OTLP as OTLP_FORM
 from headway.models.measured.spans.forms import ZIPKIN as ZIPKIN_FORM
 from headway.models.measured.spans.forms import Form, documents
-from headway.models.measured.spans.span import Span
+from headway.models.measured.spans.span import MOST_BROKEN, BrokenSpan, Span
+from headway.numerals import counted
 
 _PERCENTS = (50.0, 90.0, 95.0, 99.0)
 _NANO = 1e-9
@@ -24,20 +25,31 @@ _NANO = 1e-9
 
 def _read(form: Form, text: str, source: str) -> list[Point]:
     lines = StringIO(text)  # text has other ends of lines too
-    spans = [span for each in documents(lines, source) for span in form.spans(each, source)]
-    if not spans:
+    read = [span for each in documents(lines, source) for span in form.spans(each, source)]
+    if not read:
         msg = f"{source}: it has no spans; export at least one trace"
         raise MeasurementError(msg)
-    if any(span.end < span.start for span in spans):
-        msg = f"{source}: a span ends before it starts; the clock was set back"
-        raise MeasurementError(msg)
+    spans, left_out = _sound(read)
     window = (max(s.end for s in spans) - min(s.start for s in spans)) * _NANO
     home = {(span.trace, span.key): span.service for span in spans}
     services = dict.fromkeys(span.service for span in spans)
     return [
-        _point(form.name, name, [s for s in spans if s.service == name], home, window)
+        _point(form.name, name, [s for s in spans if s.service == name], home, (window, left_out))
         for name in services
     ]
+
+
+def _sound(read: Sequence[Span | BrokenSpan]) -> tuple[list[Span], str]:
+    """Spans of traces without a broken one, and what was left out; none if that is too much."""
+    broken = {span.trace: span for span in read if isinstance(span, BrokenSpan)}
+    if not broken:
+        return [span for span in read if isinstance(span, Span)], ""
+    traces = {span.trace for span in read}
+    first = next(iter(broken.values()))
+    if "" in broken or len(broken) > MOST_BROKEN * len(traces):
+        raise first
+    spans = [span for span in read if isinstance(span, Span) and span.trace not in broken]
+    return spans, f"{counted(len(broken), 'trace')} of {len(traces)} left out: {first.why}."
 
 
 def _point(
@@ -45,8 +57,9 @@ def _point(
     name: str,
     spans: Sequence[Span],
     home: Mapping[tuple[str, str], str],
-    window: float,
+    about: tuple[float, str],
 ) -> Point:
+    window, left_out = about
     serving = [span for span in spans if span.kind.serves]
     mine = serving or [span for span in spans if home.get((span.trace, span.parent)) != name]
     lengths = sorted((span.end - span.start) * _NANO for span in mine or spans)
@@ -69,6 +82,7 @@ def _point(
         notes=(
             f"Its requests are {which}; the times include failed requests, the rate excludes them.",
             "The rate is that of the stored traces: sampling makes it too low.",
+            *([left_out] if left_out else []),
         ),
     )
 
