@@ -25,29 +25,35 @@ VERSION = $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2]
 NEW = $(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info >= (3, 11) else "")' 2>/dev/null)
 check_python = $(if $(NEW),,$(error needs Python 3.11 or later, and $(PYTHON) is $(VERSION): make PYTHON=python3.12 takes another))
 # Python compiles what is imported, when it is: most of what is installed never is.
-install = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e
+pip = $(BIN)/python -m pip install --quiet --no-compile --no-warn-conflicts --disable-pip-version-check
+# One processor fetches what headway needs while another builds its kernels and compiles its modules.
+NEEDS = import configparser; read = configparser.RawConfigParser(); read.read("setup.cfg"); \
+    print(read["options"]["install_requires"], read["options.extras_require"].get("$(1)", ""))
+define install
+	$(check_python)$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -c '$(NEEDS)' > $(VENV)/needs.txt
+	$(pip) --no-deps -e . && $(BIN)/python -m compileall -q src queueing loggp models cli & built=$$!; \
+	    $(pip) -c constraints.txt -r $(VENV)/needs.txt && wait $$built
+	touch $@
+endef
 unexport PYTHONDONTWRITEBYTECODE
 pytest = $(BIN)/python -m pytest -n auto --dist worksteal
 
 KERNELS := $(wildcard setup.py queueing/compiled/*.[ch])
 $(READY): setup.cfg pyproject.toml constraints.txt $(KERNELS)
-	$(check_python)$(PYTHON) -m venv $(VENV)
-	$(install) ".[dev]"
-	touch $@
+	$(call install,dev)
 
 $(VENV)/.runs: setup.cfg pyproject.toml constraints.txt $(KERNELS)
-	$(check_python)$(PYTHON) -m venv $(VENV)
-	$(install) .
-	touch $@
+	$(call install)
 
 # A published model and its measured curve, then the same model fitted to it.
 SCSI := nfs-server --preset scsi --data $(DATA)/table_a_1_scsi_performance.csv
 FREE := --free delay,cpu_time,disk_time,touched_per_load
 demo: $(RUNS)
 	mkdir -p demo
-	$(BIN)/headway compare $(SCSI) --from 190 --to 1060 --plot demo/published.svg
-	$(BIN)/headway fit $(SCSI) $(FREE) --plot demo/fitted.svg
-	$(BIN)/headway report $(SCSI) $(FREE) --out demo/report.html
+	$(BIN)/headway report $(SCSI) $(FREE) --out demo/report.html & reported=$$!; \
+	    $(BIN)/headway compare $(SCSI) --from 190 --to 1060 --plot demo/published.svg && \
+	    $(BIN)/headway fit $(SCSI) $(FREE) --plot demo/fitted.svg && wait $$reported
 	@echo "Open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
 
 test: $(READY)
