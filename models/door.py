@@ -47,6 +47,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "MeasuredLogp": ("showing.logp", "signatures"),
     "MeasuredCollective": ("showing.collectives", "collectives"),
     "TracedModel": ("showing.fitted.traced", "graphs.layers"),
+    "TracesBeside": ("showing.fitted.traced_beside", ""),
     "MeasuredStorage": ("showing.storage", "storage"),
     "Reproduction": ("published.tables", ""),
 }

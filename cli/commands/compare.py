@@ -79,8 +79,30 @@ def command(
         msg = "give a model and --data FILE, or two load tests: headway compare before/ after/"
         raise InvalidParameter(msg)
     chosen = chosen_model(given[0], preset, settings, closed_settings(closed, None, think))
+    if traces := _traces(data):
+        if any(chose is not None for chose in (x, y, low, high)):
+            msg = (
+                "traces are one point a load; --x, --y, --from and --to are for tables: delete them"
+            )
+            raise InvalidParameter(msg)
+        from headway.models.analysis.traces import compare_traces
+
+        present(compare_traces(chosen, traces), output_format, plot)
+        return 0
     present(compared(chosen, data, hints, x, y, low, high), output_format, plot)
     return 0
+
+
+def _traces(data: tuple[str, ...]) -> "list[tuple[str, dict[str, str]]]":
+    """Files of traces and their settings; none where the data are anything else."""
+    from headway.models.analysis.traces import are_traces
+    from headway.models.files.intake import is_given
+    from headway.models.reading.curves import curve_and_settings
+
+    places = [curve_and_settings(text) for text in data]
+    if any(is_given(path) or not are_traces(str(path)) for path, _ in places):
+        return []
+    return [(str(path), settings) for path, settings in places]
 
 
 def _builds(

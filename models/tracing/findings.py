@@ -20,7 +20,7 @@ _SURE = 1.96  # standard errors of a 95% interval
 _CLEAR = 4.0  # standard errors
 _NEAR_SATURATION = 0.35  # by which layers err there in nine of ten (docs/accuracy/layers.md)
 _SHOWN = 5  # names of files
-_SOME = 0.001  # share of requests from which lost callers are a finding
+_SOME = 0.001  # share from which lost callers, and calls that are given up, are a finding
 
 CLOCKS = FindingKind(
     "clock_off",
@@ -83,7 +83,7 @@ SAMPLED = FindingKind(
     "sampled",
     Severity.NOTE,
     "loads of which the files hold a share `value` of the traces",
-    "rates are divided by it, and threads are found from mean times",
+    "rates are divided by it, and threads that whole loads do not show are found from mean times",
 )
 NO_RATE = FindingKind(
     "no_rate",
@@ -117,6 +117,13 @@ FAILED = FindingKind(
     Severity.NOTE,
     "calls that failed and were made again: a share `value` of all calls",
     "the model makes as many calls as the traces do, at every load",
+)
+GIVEN_UP = FindingKind(
+    "calls_given_up",
+    Severity.WARNING,
+    "calls whose caller failed before they were answered: a share `value` of all calls",
+    "the model waits for every answer, so response times that it says are too long by what these "
+    "callers did not wait",
 )
 IDLE = FindingKind(
     "waits_within",
@@ -276,8 +283,9 @@ def _spans(services: Services) -> Iterator[Finding]:
 
 
 def _repeated(services: Services) -> Iterator[Finding]:
-    calls = repeats = 0
+    calls = repeats = given_up = 0
     for load in services.requests:
+        given_up += int((load.failed & (load.network < 0)).sum())
         same = (load.caller[1:] == load.caller[:-1]) & (load.callee[1:] == load.callee[:-1])
         repeats += int((same & load.failed[:-1]).sum())
         calls += len(load.caller)
@@ -285,6 +293,12 @@ def _repeated(services: Services) -> Iterator[Finding]:
         share = repeats / calls
         yield FAILED.finding(
             f"{significant(100 * share, 2)}% of all calls repeat one that failed", value=share
+        )
+    if given_up > _SOME * calls:
+        share = given_up / calls
+        yield GIVEN_UP.finding(
+            f"{significant(100 * share, 2)}% of all calls were given up before they were answered",
+            value=share,
         )
 
 

@@ -47,6 +47,17 @@ def entry_names(services: Services) -> dict[Key, str]:
     return _plain(long)
 
 
+def task_names(services: Services) -> dict[str, str]:
+    """Plain names of services, which are tasks in the model."""
+    found = dict.fromkeys(each.service for each in services.entries.values())
+    return _plain({name: name for name in found})
+
+
+def share_name(entry: str) -> str:
+    """The parameter of the share of requests from outside that are for an entry."""
+    return f"{entry}_share"
+
+
 _Named = TypeVar("_Named", bound=Hashable)
 
 
@@ -72,8 +83,7 @@ class _Writing:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.names = entry_names(services)
-        found = dict.fromkeys(each.service for each in services.entries.values())
-        self.tasks = _plain({name: name for name in found})
+        self.tasks = task_names(services)
         self.keys = list(services.entries)
         self.parameters: dict[str, Any] = {}
         self.correlations: dict[str, float] = {}
@@ -113,7 +123,7 @@ class _Writing:
         for key in keys[1:]:
             share = self._share(key)
             error = _SURE * (share * (1 - share) / max(counted, 1)) ** 0.5
-            name = f"{self.names[key]}_share"
+            name = share_name(self.names[key])
             self.parameters[name] = {
                 "value": _rounded(share),
                 "min": 0,
@@ -122,7 +132,7 @@ class _Writing:
                 "doc": f"of the requests from outside for {self.names[key]}",
             }
             formulas[key] = f"arrival_rate * {name}"
-        rest = " - ".join(["1", *(f"{self.names[key]}_share" for key in keys[1:])])
+        rest = " - ".join(["1", *(share_name(self.names[key]) for key in keys[1:])])
         first = f"arrival_rate * ({rest})"
         if len(first) > MOST_CHARACTERS:
             operation = quoted(self.services.entries[keys[0]].operation)
@@ -140,9 +150,9 @@ class _Writing:
 
     def _preset(self, load: Load) -> dict[str, Any]:
         shares = {
-            f"{self.names[key]}_share": _rounded(load.shares.get(key, 0.0))
+            share_name(self.names[key]): _rounded(load.shares.get(key, 0.0))
             for key in self.keys
-            if f"{self.names[key]}_share" in self.parameters
+            if share_name(self.names[key]) in self.parameters
         }
         return {
             "arrival_rate": f"{significant(load.rate, _DIGITS)} /s",

@@ -424,3 +424,46 @@ def test_services_that_differ_in_marks_only_have_names_of_their_own(tmp_path):
     answer = told(tmp_path, {"t.jsonl": document(web, spans("a-b", ("3", "2", "c", 2, 19)))})
     assert [each["entry"] for each in answer["entries"]] == ["a_b_c", "a_b_c_2"]
     assert answer["entries"][0]["calls"] == "a_b_c_2"
+
+
+def test_traces_are_compared_service_by_service(tmp_path):
+    """Web takes 40 ms, 18 of them at stock; a stock that takes 10 ms more makes both longer."""
+    path, model = tmp_path / "t.jsonl", tmp_path / "t.toml"
+    told(tmp_path, {"t.jsonl": ASKED}, "--out", str(model))
+    answer = headway("compare", model, "--data", path, "--set", "stock_look_work=28ms", "--json")
+    parts = {each["name"]: each for each in json.loads(answer.out)["parts"]}
+    assert list(parts) == [None, "web", "stock", "web_page", "stock_look"]
+    assert parts["web"]["arrival_rate"] == pytest.approx(10, rel=1e-6)
+    times = {name: (each["measured"], each["predicted"]) for name, each in parts.items()}
+    whole, part = pytest.approx((0.040, 0.050)), pytest.approx((0.018, 0.028))
+    assert times == {
+        None: whole, "web": whole, "stock": part, "web_page": whole, "stock_look": part
+    }  # fmt: skip
+    answer = headway("compare", model, "--data", f"{path}@arrival_rate=40")
+    assert "t beside t, 40/s" in answer.out
+    assert "every trace was stored" not in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["server"], "server has no task web, stock; give a model of these services"),
+        (["t.toml", "--from", "3"], "traces are one point a load"),
+    ],
+)
+def test_traces_of_other_services_are_refused(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    told(tmp_path, {"t.jsonl": ASKED}, "--out", "t.toml")
+    assert message in refusal("compare", *options, "--data", "t.jsonl")
+
+
+def test_calls_that_are_given_up_are_a_finding(tmp_path):
+    """Five of twenty callers fail after 5 ms, while stock works on for 18 ms."""
+    web, stock = json.loads(json.dumps([WEB, STOCK]))
+    for span in web["scopeSpans"][0]["spans"][20:25]:
+        start = int(span["startTimeUnixNano"])
+        span |= {"endTimeUnixNano": str(start + 5 * MILLISECOND), "status": {"code": 2}}
+    answer = told(tmp_path, {"t.jsonl": document(web, stock)})
+    [finding] = [f for f in answer["findings"] if f["kind"] == "calls_given_up"]
+    assert finding["value"] == 0.25
+    assert "25% of all calls were given up before they were answered" in finding["text"]

@@ -1,0 +1,223 @@
+"""Traces beside a model: what each service took, against what the model says it takes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from headway.errors import HeadwayError, InvalidParameter
+from headway.models.language.frozen import Kept
+from headway.models.measured.spans.forms import form_of
+from headway.models.reading.gather import gather
+from headway.models.reading.long import Long
+from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.model import Model
+from headway.models.tables.shown import Answer
+from headway.models.tracing.keys import ANY
+from headway.models.tracing.loads import BoolArray, read_loads
+from headway.models.tracing.requests import Requests
+from headway.models.tracing.services import Load, Services, services_of
+from headway.models.tracing.spread import standard_error
+from headway.models.tracing.writing import entry_names, share_name, task_names
+from headway.numerals import some_of
+from headway.records import dataclass
+
+RATE = "arrival_rate"
+"""The parameter of the rate of all requests from outside."""
+_SHOWN = 5  # names of services
+_STORED = (
+    "rates assume that every trace was stored; if not, give the whole rate behind the file: "
+    f"@{RATE}=160/s"
+)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The mean response time of a part of the services in one load.
+
+    Parameters
+    ----------
+    load
+        Its name.
+    part
+        ``all`` that comes from outside, a ``service``, or an ``entry``.
+    name
+        As the model calls it; empty for all.
+    requests
+        How many there are.
+    measured, error
+        Their mean response time, and its standard error [s].
+    predicted
+        The model's [s]; None where it has none.
+    """
+
+    load: str
+    part: str
+    name: str
+    requests: int
+    measured: float
+    error: float
+    predicted: float | None
+
+    @property
+    def relative_error(self) -> float | None:
+        """(predicted - measured) / measured."""
+        if self.predicted is None or not self.measured > 0:
+            return None
+        return self.predicted / self.measured - 1
+
+
+@dataclass(frozen=True, eq=False)
+class TracesBeside(Kept, Answer):
+    """Response times in traces, and those of a model at the same rates.
+
+    Parameters
+    ----------
+    model
+        As it was given; each load sets its rates.
+    parts
+        Load by load: all requests from outside, each service, each entry.
+    rates
+        Requests from outside by load [1/s].
+    notes
+        How the model was solved, and what of the traces it does not know.
+    """
+
+    model: Model
+    parts: tuple[Beside, ...]
+    rates: Mapping[str, float]
+    notes: tuple[str, ...]
+
+
+def are_traces(place: str) -> bool:
+    """Whether a file, or the first of several, holds traces.
+
+    Parameters
+    ----------
+    place
+        A file, a folder, a pattern or an archive.
+
+    Examples
+    --------
+    >>> are_traces("no such file")
+    False
+    """
+    try:
+        _, inside = next(iter(gather([place])), ("", b""))
+    except HeadwayError:  # whoever reads it says what is wrong
+        return False
+    head = inside.head() if isinstance(inside, Long) else inside
+    return form_of(head.decode("utf-8-sig", "replace")) is not None
+
+
+def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]) -> TracesBeside:
+    """Solve a model at the rates of some traces, and compare the response time of each service.
+
+    Parameters
+    ----------
+    model
+        Of layers, with a task for each service (``headway model`` writes one).
+    places
+        Files of traces, and what differed in each by parameter, such as its ``arrival_rate``
+        where not every trace was stored.
+
+    Raises
+    ------
+    InvalidParameter
+        For a model without a task for any of the services, or without an ``arrival_rate``.
+    MeasurementError
+        For files that are no traces, or damaged.
+    """
+    rows: list[Beside] = []
+    rates: dict[str, float] = {}
+    notes: dict[str, None] = {}
+    for place, settings in places:
+        services = services_of(read_loads([place]).loads)
+        notes |= dict.fromkeys(_unknown(model, services, place))
+        for load, requests in zip(services.loads, services.requests, strict=True):
+            if not load.shares:
+                continue
+            at_load = _at(model, services, load, settings)
+            rates[load.name] = float(at_load.inputs[RATE])
+            solution, note = _solved(at_load)
+            notes[note] = None
+            rows += _rows(services, load, requests, _Answered(model, solution))
+            if load.sampled == 1 and RATE not in settings:
+                notes[_STORED] = None
+    return TracesBeside(model, tuple(rows), rates, tuple(filter(None, notes)))
+
+
+def _unknown(model: Model, services: Services, place: str) -> Iterator[str]:
+    """Services that the model does not have; it is refused if these are all."""
+    named, parts = task_names(services), _parts(model)
+    missing = [name for name, task in named.items() if task not in parts]
+    if len(missing) == len(named):
+        msg = (
+            f"{place}: {model.name} has no task {some_of(list(named.values()), _SHOWN)}; give a "
+            "model of these services, such as headway model writes"
+        )
+        raise InvalidParameter(msg)
+    if RATE not in model.parameters:
+        msg = f"{model.name} has no parameter {RATE} that traces could set; give it one"
+        raise InvalidParameter(msg)
+    if missing:
+        yield f"the model has no task for {some_of(missing, _SHOWN)}"
+
+
+def _parts(model: Model) -> frozenset[str]:
+    """Its tasks and entries."""
+    layers = model.graph.layers
+    return frozenset([*layers.tasks, *layers.entries]) if layers else frozenset()
+
+
+def _at(model: Model, services: Services, load: Load, settings: Mapping[str, str]) -> Model:
+    """The model at the rates of a load."""
+    names = {key: share_name(name) for key, name in entry_names(services).items()}
+    shares = {name: load.shares.get(key, 0.0) for key, name in names.items()}
+    known = {name: share for name, share in shares.items() if name in model.parameters}
+    return model.at({RATE: load.rate, **known, **settings})
+
+
+def _solved(model: Model) -> tuple[Solution | None, str]:
+    try:
+        solution = model.solve()
+    except HeadwayError as error:
+        return None, str(error)
+    return solution, solution.saturation_message or solution.approximation
+
+
+class _Answered(NamedTuple):
+    """A model, and its solution at a load if it has one."""
+
+    model: Model
+    solution: Solution | None
+
+    def response_time(self, part: str) -> float | None:
+        """Of one part; of all if it is empty."""
+        if self.solution is None:
+            return None
+        return float(self.solution[f"{part}.response_time" if part else "response_time"])
+
+
+def _rows(
+    services: Services, load: Load, requests: Requests, answered: _Answered
+) -> Iterator[Beside]:
+    times, traces = requests.end - requests.start, requests.trace
+    parts = _parts(answered.model)
+    outside = int(requests.outermost.sum())
+    measured = load.response_time, load.error, answered.response_time("")
+    yield Beside(load.name, "all", "", outside, *measured)
+
+    def row(part: str, name: str, among: BoolArray) -> Beside:
+        mine = times[among]
+        error = standard_error(mine, traces[among])
+        predicted = answered.response_time(name)
+        return Beside(load.name, part, name, len(mine), float(mine.mean()), error, predicted)
+
+    for service, task in task_names(services).items():
+        if task in parts and service in requests.services:
+            among = requests.of_service(requests.services.index(service))
+            if among.any():
+                yield row("service", task, among)
+    for key, name in entry_names(services).items():
+        among = (requests.entry == key.entry) & ((requests.root == key.root) | (key.root == ANY))
+        if name in parts and among.any():
+            yield row("entry", name, among)
