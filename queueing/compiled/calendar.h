@@ -5,18 +5,18 @@
 
 #include "rows.h"
 
-static int sooner(const Event *one, const Event *other)
+INLINED int sooner(const Event *one, const Event *other)
 {
     return one->time < other->time || (one->time == other->time && one->number < other->number);
 }
 
-static void put(Play *p, int64_t place, Event event)
+INLINED void put(Play *p, int64_t place, Event event)
 {
     p->event[place] = event;
     p->at[event.owner] = place;
 }
 
-static void rise(Play *p, int64_t place, Event event)
+INLINED void rise(Play *p, int64_t place, Event event)
 {
     while (place > 0) {
         int64_t above = (place - 1) / 2;
@@ -28,7 +28,7 @@ static void rise(Play *p, int64_t place, Event event)
     put(p, place, event);
 }
 
-static void sink(Play *p, int64_t place, Event event)
+INLINED void sink(Play *p, int64_t place, Event event)
 {
     int64_t size = p->clock->size;
     for (int64_t below; (below = 2 * place + 1) < size; place = below) {
@@ -41,7 +41,7 @@ static void sink(Play *p, int64_t place, Event event)
     put(p, place, event);
 }
 
-static void schedule(Play *p, int64_t owner, double time)
+INLINED void schedule(Play *p, int64_t owner, double time)
 {
     int64_t place = p->at[owner];
     Event event = {time, p->clock->scheduled++, owner};

@@ -10,25 +10,25 @@
 /* Streams: the k-th number of a stream is mix(key + k odd), by the finaliser of splitmix64 (Steele,
    Lea and Flood, OOPSLA 2014). */
 
-static uint64_t mixed(uint64_t z)
+INLINED uint64_t mixed(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
     z = (z ^ z >> 27) * 0x94D049BB133111EBu;
     return z ^ z >> 31;
 }
 
-static uint64_t bits(uint64_t key, uint64_t k)
+INLINED uint64_t bits(uint64_t key, uint64_t k)
 {
     return mixed(key + k * 0x9E3779B97F4A7C15u);
 }
 
 /* In (0, 1): odd multiples of 2**-53. */
-static double unit(uint64_t key, uint64_t k)
+INLINED double unit(uint64_t key, uint64_t k)
 {
     return (double)(int64_t)(bits(key, k) >> 11 | 1) * 0x1p-53;
 }
 
-static double drawn(Play *p, ptrdiff_t stream)
+INLINED double drawn(Play *p, ptrdiff_t stream)
 {
     Stream *s = &p->stream[stream];
     return unit((uint64_t)s->key, (uint64_t)s->next++);
@@ -90,14 +90,12 @@ static double by_rates(const Play *p, const Law *law, double left)
     }
 }
 
-static double sample(Play *p, ptrdiff_t number)
+static double rarer_sample(Play *p, ptrdiff_t number)
 {
     const Law *law = &p->law[number];
     Stream *s = &p->stream[number];
     if (law->kind == CONSTANT)
         return law->first + law->shift;
-    if (law->kind == EXPONENTIAL)
-        return law->shift - law->first * log(drawn(p, number));
     if (law->kind == GAMMA)
         return law->shift +
                law->second * gamma_sample(law->first, bits((uint64_t)s->key, (uint64_t)s->next++));
@@ -109,6 +107,14 @@ static double sample(Play *p, ptrdiff_t number)
     if (u < law->first)
         return law->shift - law->second * log(u / law->first);
     return law->shift - law->third * log((1 - u) / (1 - law->first));
+}
+
+INLINED double sample(Play *p, ptrdiff_t number)
+{
+    const Law *law = &p->law[number];
+    if (law->kind == EXPONENTIAL)
+        return law->shift - law->first * log(drawn(p, number));
+    return rarer_sample(p, number);
 }
 
 #endif

@@ -35,7 +35,7 @@ static void fork_out(Play *p, const Station *station, int64_t j)
 }
 
 /* Let a job come to a queue; whether it was not lost. */
-static int come(Play *p, int64_t j, int64_t q)
+INLINED int come(Play *p, int64_t j, int64_t q)
 {
     if (!arrive(p, j, q))
         return 0;
@@ -69,7 +69,7 @@ static void admit(Play *p, Gate *gate)
 
 static int64_t region_of(const Play *p, int64_t q)
 {
-    return q < 0 ? NONE : p->station[p->home[q]].region;
+    return p->gates == 0 || q < 0 ? NONE : p->station[p->home[q]].region;
 }
 
 static void leave_region(Play *p, int64_t region)
@@ -104,10 +104,11 @@ static void pass(Play *p, int64_t j, int64_t from, int64_t to)
 
 typedef struct { int64_t class, station, round, ends, begins; } Next;
 
-static Next by_row(Play *p, int64_t class, int64_t row)
+INLINED Next by_row(Play *p, int64_t class, int64_t row)
 {
-    double chance = drawn(p, p->laws + row);
     int64_t low = p->row[row], end = p->row[row + 1], high = end;
+    int sure = low < end && p->way[low].chance >= 1; /* the only way: no number is drawn */
+    double chance = sure ? 0 : drawn(p, p->laws + row);
     while (low < high) { /* the first whose cumulated chance is more */
         int64_t middle = (low + high) / 2;
         if (chance < p->way[middle].chance)
@@ -153,7 +154,7 @@ static Next entry(Play *p, int64_t class, int64_t number)
     return by_row(p, class, p->classes * p->stations + class);
 }
 
-static Next onward(Play *p, const Job *job)
+INLINED Next onward(Play *p, const Job *job)
 {
     if (p->class[job->class].rounds)
         return by_rounds(p, job->class, job->number, job->round + 1);
@@ -275,7 +276,7 @@ static int64_t seat(const Play *p, int64_t target)
 
 /* Where a job goes from where it is: a station, or out; and whether a journey ends, and one begins.
    The next begins at once where no time passes between them. */
-static Next decided(Play *p, const Job *job, int64_t entering)
+INLINED Next decided(Play *p, const Job *job, int64_t entering)
 {
     Next next = {job->class, entering, 0, 0, 1};
     if (job->queue >= 0) {
@@ -322,7 +323,7 @@ static void hold_up(Play *p, int64_t j, int64_t target)
 }
 
 /* The fate of a job whose target is full; 0 if it goes there. */
-static int64_t fate(const Play *p, const Job *job, int64_t target)
+INLINED int64_t fate(const Play *p, const Job *job, int64_t target)
 {
     if (target == NONE || target == job->queue || job->queue == COMING || !is_full(p, target))
         return 0;

@@ -5,6 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A function that is called once an event or more: calling it would take as long as it does. */
+#ifdef __GNUC__
+#define INLINED static inline __attribute__((always_inline))
+#else
+#define INLINED static inline
+#endif
+
 /* One argument: an array of numbers or of whole numbers in C order, or a number. */
 typedef union {
     struct { double *at; ptrdiff_t size; } numbers;

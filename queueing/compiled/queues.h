@@ -55,7 +55,7 @@ static double speed_of(const Play *p, const Station *station, int64_t present)
     return p->speed[station->speed + (most > 0 ? most - 1 : 0)];
 }
 
-static void count(Play *p, int64_t q)
+INLINED void count(Play *p, int64_t q)
 {
     Queue *queue = &p->queue[q];
     double passed = p->now - queue->since, present = (double)queue->present;
@@ -115,7 +115,7 @@ static double stretched(Play *p, const Station *station, Queue *queue, double wo
 }
 
 /* Let a job at a server, or at a shared queue, be served. */
-static void serve(Play *p, int64_t q, int64_t j)
+INLINED void serve(Play *p, int64_t q, int64_t j)
 {
     const Station *station = &p->station[p->home[q]];
     Queue *queue = &p->queue[q];
@@ -155,7 +155,7 @@ static void take_server(Play *p, int64_t k, int64_t free, int64_t j)
         }
 }
 
-static void start(Play *p, int64_t q, int64_t j)
+INLINED void start(Play *p, int64_t q, int64_t j)
 {
     const Station *station = &p->station[p->home[q]];
     if (station->pace != NONE)
@@ -199,7 +199,7 @@ static int64_t interrupted(Play *p, int64_t q, int64_t j)
 }
 
 /* Whether a job is too old to be served, and so is lost when its turn comes. */
-static int lost_by_age(Play *p, int64_t q, int64_t j)
+INLINED int lost_by_age(Play *p, int64_t q, int64_t j)
 {
     if (!(p->now - p->job[j].began > p->station[p->home[q]].oldest))
         return 0;
@@ -221,7 +221,7 @@ static void be_patient(Play *p, int64_t j)
     }
 }
 
-static void line_up(Play *p, int64_t q, int64_t j)
+INLINED void line_up(Play *p, int64_t q, int64_t j)
 {
     const Station *station = &p->station[p->home[q]];
     Queue *queue = &p->queue[q];
@@ -267,7 +267,7 @@ static int64_t next_in_line(Play *p, int64_t q)
     return removed(p, &queue->first, &queue->last, place);
 }
 
-static void start_next(Play *p, int64_t q)
+INLINED void start_next(Play *p, int64_t q)
 {
     const Station *station = &p->station[p->home[q]];
     Queue *queue = &p->queue[q];
@@ -288,7 +288,7 @@ static void start_next(Play *p, int64_t q)
 /* Arrivals at queues, and departures. */
 
 /* Let a job come to a queue; whether it was not lost. */
-static int arrive(Play *p, int64_t j, int64_t q)
+INLINED int arrive(Play *p, int64_t j, int64_t q)
 {
     int64_t k = p->home[q];
     const Station *station = &p->station[k];
@@ -318,7 +318,7 @@ static int arrive(Play *p, int64_t j, int64_t q)
 }
 
 /* Let a job that was served, or is taken out of service, free its place, and the next be served. */
-static void vacate(Play *p, int64_t j, int64_t q)
+INLINED void vacate(Play *p, int64_t j, int64_t q)
 {
     const Station *station = &p->station[p->home[q]];
     Queue *queue = &p->queue[q];
@@ -336,7 +336,7 @@ static void vacate(Play *p, int64_t j, int64_t q)
         share_out(p, q);
 }
 
-static void depart(Play *p, int64_t j, int64_t q)
+INLINED void depart(Play *p, int64_t j, int64_t q)
 {
     Queue *queue = &p->queue[q];
     Job *job = &p->job[j];

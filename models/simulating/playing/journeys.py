@@ -125,9 +125,9 @@ class _Next:
 
 
 def _by_row(p: Play, class_: int, row: int) -> _Next:
-    chance = drawn(p, p.laws + row)
     low, end = p.row[row], p.row[row + 1]
-    high = end
+    sure = low < end and p.way[low].chance >= 1
+    chance, high = 0.0 if sure else drawn(p, p.laws + row), end
     while low < high:
         middle = (low + high) // 2
         if chance < p.way[middle].chance:

@@ -50,6 +50,8 @@ class Run:
             self._collect()
             if reason is Reason.CROWDED:
                 self.state.grow(len(self.state.jobs))
+            elif reason is Reason.RECORDED:
+                self.state.lengthen()
             elif reason is Reason.ENDLESS:
                 msg = "jobs circulate without end in no time; give them service times"
                 raise GraphError(msg)

@@ -12,8 +12,8 @@ from headway.queueing.playing.rows import NONE, Event, IntArray, RowArray, dtype
 SPARE = 64
 """Jobs for which there is room at first, beyond those that circulate."""
 
-JOURNEYS = 4096
-"""Journeys that are taken out of the state together."""
+JOURNEYS, MOST_JOURNEYS = 2**12, 2**16
+"""Journeys that are taken out of the state together: at first, and in a long run."""
 
 
 @dataclass
@@ -57,6 +57,11 @@ class State:
         self.jobs = np.concatenate((self.jobs, fresh))
         self.places = np.concatenate((self.places, np.full(count, NONE)))
         self.events = np.concatenate((self.events, np.zeros(count, self.events.dtype)))
+
+    def lengthen(self) -> None:
+        """Make room for twice as many journeys, up to the most."""
+        room = min(2 * len(self.journeys), MOST_JOURNEYS)
+        self.journeys = np.zeros(room, self.journeys.dtype)
 
     def forget(self) -> None:
         """Count anew from now on: the warm-up is over."""
