@@ -104,6 +104,10 @@ class FeedForwardLaw:
     constant: FloatArray
     beyond: FloatArray
 
+    def at(self, points: NDArray[np.intp]) -> "FeedForwardLaw":
+        """The same at some of the points, each named once in rising order."""
+        return self if points.size == self.beyond.size else self.network.at(points).law()
+
     def transform(self, s: ComplexArray) -> ComplexArray:
         """E[exp(-s (T - constant))], shape (terms, points)."""
         after: dict[int, Amount] = {}

@@ -115,31 +115,29 @@ def _for_search(network: FeedForwardNetwork, tail: float) -> FloatArray:
     law = network.law()
     times, random = law.constant.copy(), np.flatnonzero(law.beyond > 0)
     if random.size:
-        kept = network if random.size == times.size else network.at(random)
-        times[random] += _beyond_constant(kept, tail, _SETTLED)
+        times[random] += _beyond_constant(law.at(random), tail, _SETTLED)
     return times
 
 
-def _beyond_constant(network: FeedForwardNetwork, tail: float, settled: float) -> FloatArray:
+def _beyond_constant(law: FeedForwardLaw, tail: float, settled: float) -> FloatArray:
     """Times beyond the constant [s], by series of 48 terms, of twice as many where they differ."""
-    law = network.law()
     times, points, terms = -law.beyond * np.log(tail), np.arange(law.beyond.size), _TERMS
     while points.size and terms <= _MOST:
-        part = network if points.size == times.size else network.at(points)
+        part = law.at(points)
         times[points], rough = _by_newton(part, times[points], tail, settled, terms)
         points, terms = points[rough], 2 * terms
     return np.asarray(times)
 
 
 def _by_newton(
-    network: FeedForwardNetwork, start: FloatArray, tail: float, settled: float, terms: int
+    law: FeedForwardLaw, start: FloatArray, tail: float, settled: float, terms: int
 ) -> tuple[FloatArray, Flags]:
     """Times by Newton's steps within a bracket, and which of them need more terms."""
-    times, time, points, part = start.copy(), start, np.arange(start.size), network
+    times, time, points = start.copy(), start, np.arange(start.size)
     low, high = np.zeros(start.size), np.full(start.size, np.inf)
     rough, allowed = np.zeros(start.size, bool), max(_ALLOWED, settled * tail)
     for _ in range(_TRIES):
-        above, density, change = _series(part.law(), time, terms)
+        above, density, change = _series(law, time, terms)
         miss = np.log(np.maximum(above, _LEAST) / tail)
         low, high = np.where(miss > 0, time, low), np.where(miss > 0, high, time)
         with np.errstate(all="ignore"):
@@ -153,7 +151,7 @@ def _by_newton(
         if not todo.any():
             break
         if todo.sum() < todo.size / 2:
-            part, points = part.at(np.flatnonzero(todo)), points[todo]
+            law, points = law.at(np.flatnonzero(todo)), points[todo]
             low, high, following = low[todo], high[todo], following[todo]
         time = following
     return times, rough
@@ -187,16 +185,15 @@ def _to_rounding(network: FeedForwardNetwork, tail: float) -> FloatArray:
     times = law.constant.copy()
     random = np.flatnonzero(law.longer() > tail)
     if random.size:
-        kept = network if random.size == times.size else network.at(random)
-        times[random] = _refined(kept, tail)
+        times[random] = _refined(law.at(random), tail)
     return times
 
 
-def _refined(network: FeedForwardNetwork, tail: float) -> FloatArray:
+def _refined(whole: FeedForwardLaw, tail: float) -> FloatArray:
     """Times from those of a search, or of an exponential law where a search does not tell more."""
-    law = network.law()
+    law = whole
     exponential = -law.beyond * np.log(tail)
-    searched = _beyond_constant(network, tail, _NEAR)
+    searched = _beyond_constant(law, tail, _NEAR)
     alike = np.abs(searched - exponential) <= _TELLS / tail * exponential
     times = law.constant + np.where(alike, exponential, searched)
     points = np.arange(law.constant.size)
@@ -210,14 +207,13 @@ def _refined(network: FeedForwardNetwork, tail: float) -> FloatArray:
         points = points[~(np.abs(step) <= close * times[points])]
         if not points.size:
             return times
-        law = network.at(points).law()
-    times[points] = _bracketed(network.at(points), tail)
+        law = whole.at(points)
+    times[points] = _bracketed(law, tail)
     return times
 
 
-def _bracketed(network: FeedForwardNetwork, tail: float) -> FloatArray:
+def _bracketed(law: FeedForwardLaw, tail: float) -> FloatArray:
     """Roots of t = t + (E[T] - c) log(P(T > t) / tail), enclosed."""
-    law = network.law()
 
     def above(time: FloatArray, law: FeedForwardLaw) -> FloatArray:
         return np.asarray(np.log(np.maximum(law.exceedance(time), _NEVER) / tail))
@@ -231,7 +227,7 @@ def _bracketed(network: FeedForwardNetwork, tail: float) -> FloatArray:
         miss = above(high, law)
     slope = 1 + law.beyond * (miss - before) / (high - low)
     return balance(
-        lambda time, points: time + law.beyond[points] * above(time, network.at(points).law()),
+        lambda time, points: time + law.beyond[points] * above(time, law.at(points)),
         low,
         high,
         Guess(high, high + law.beyond * miss, slope),
