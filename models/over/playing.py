@@ -1,9 +1,10 @@
 """A load over time, simulated: replicas of the day, job by job."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from headway.models.over.timeline import Periods, Timeline
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.playing.changes import let_come, set_servers
 from headway.models.simulating.playing.run import Run
-from headway.models.simulating.replica import Replica, results_of
+from headway.models.simulating.replica import Replica, of_clients, results_of
 from headway.models.simulating.scoring import score_of
 from headway.models.simulating.streams import Stream
-from headway.numerals import significant
+from headway.numerals import four_digits, significant
 from headway.queueing.flows.courses import RateTable
+from headway.queueing.playing.rows import RowArray
 from headway.queueing.playing.times import NONE, Times
 from headway.queueing.transient.network import TimedNetwork
 
@@ -59,25 +61,36 @@ def played(
     """
     plan, before = _arriving(day_plan(model), network)
     _check_changes(network, plan)
-    periods = _periods(network, plan, edges[0], before, target, percentiles)
-    day = _periods(network, plan, edges[0][[0, -1]], before, target, percentiles)
-    fine = _periods(network, plan, edges[1], before, target, percentiles)
+    several, whole, parts = (
+        _days(network, plan, each, before) for each in (edges[0], edges[0][[0, -1]], edges[1])
+    )
+    asked = target, percentiles
+    fine = _periods(network, plan, edges[1], parts, *asked)
     worst = int(np.nanargmax(np.where(np.isnan(fine.response_time), -1.0, fine.response_time)))
-    most = float(np.nanmax(_spread(network, plan, edges[0], before)))
-    note = f"simulated: {REPLICAS} days, seed {SEED}; times are of requests done in each period"
-    if network.start:
-        note += ", those of the backlog since the start"
     return Timeline(
         model,
-        periods,
-        day,
+        _periods(network, plan, edges[0], several, *asked),
+        _periods(network, plan, edges[0][[0, -1]], whole, *asked),
         _only(fine, worst),
         "simulation",
-        f"simulation: mean response times within {significant(100 * most, 2)}% (95%)",
+        _error(several),
         target,
         network.start,
-        notes=(note,),
+        notes=tuple(_notes(network, plan, whole)),
     )
+
+
+def _notes(network: TimedNetwork, plan: Blueprint, whole: "list[list[_Played]]") -> Iterator[str]:
+    """What is to be known of simulated days, each as one period."""
+    times = "times are of requests done in each period"
+    if plan.gives_up:
+        times = "times are of requests answered in time in each period"
+    since = ", those of the backlog since the start" if network.start else ""
+    yield f"simulated: {REPLICAS} days, seed {SEED}; {times}{since}"
+    if plan.gives_up:
+        best = [day[0].results["goodput"] for day in whole]
+        least, most = four_digits(min(best)), four_digits(max(best))
+        yield f"goodput of a whole day: {least} to {most} /s in these days"
 
 
 def _arriving(plan: Blueprint, network: TimedNetwork) -> tuple[Blueprint, float]:
@@ -148,51 +161,62 @@ class _Day:
         self.run.play(until)
 
 
+class _Played(NamedTuple):
+    """A period of a day that was played: results, times of journeys, and counts by class."""
+
+    results: Replica
+    times: Times
+    crowds: RowArray
+
+
 def _days(
-    network: TimedNetwork, plan: Blueprint, edges: FloatArray, before: float, *, kept: bool
-) -> list[list[tuple[Replica, Times]]]:
+    network: TimedNetwork, plan: Blueprint, edges: FloatArray, before: float
+) -> list[list[_Played]]:
     """Results of each period of each day."""
     score = score_of(plan)
     days = []
     for number in range(REPLICAS):
-        run, each = Run(score, SEED, number, kept=kept), []
+        run, each = Run(score, SEED, number, kept=True), []
         day = _Day(network, run, before)
         day.play(before)
         for start, end in pairwise(edges):
             run.begin()
             day.play(before + float(end - network.edges[0]))
-            each.append((results_of(plan, run, float(end - start), ()), run.times()))
+            found = results_of(plan, run, float(end - start), ())
+            each.append(_Played(found, run.times(), run.state.crowds.copy()))
         days.append(each)
     return days
 
 
-def _spread(network: TimedNetwork, plan: Blueprint, edges: FloatArray, before: float) -> FloatArray:
-    """Relative half widths of the mean response times of periods, at 95%."""
+def _error(days: list[list[_Played]]) -> str:
+    """How far mean response times of periods may be off, by how they differ between days."""
     from scipy.stats import t
 
-    days = _days(network, plan, edges, before, kept=False)
-    found = np.array([[one["response_time"] for one, _ in day] for day in days])
+    found = np.array([[one.results["response_time"] for one in day] for day in days])
     half = t.ppf(0.975, REPLICAS - 1) * np.nanstd(found, axis=0, ddof=1) / np.sqrt(REPLICAS)
-    return np.asarray(half / np.nanmean(found, axis=0))
+    most = float(np.nanmax(half / np.nanmean(found, axis=0)))
+    return f"simulation: mean response times within {significant(100 * most, 2)}% (95%)"
 
 
 def _periods(
     network: TimedNetwork,
     plan: Blueprint,
     edges: FloatArray,
-    before: float,
+    days: list[list[_Played]],
     target: float | None,
     percentiles: tuple[float, ...],
 ) -> Periods:
     """Answers of the periods between edges, over all days."""
-    days = _days(network, plan, edges, before, kept=True)
     together, means = _of_all(days), _means(days)
     queues = [network.stations[k].name for k in network.queues]
     names = [station.name for station in network.stations]
     here = np.zeros(len(edges) - 1)
+    clients = _clients(days, edges) if plan.gives_up else {}
     over = None
     if target is not None:
         over = np.array([_share_over(times, target - plan.beyond) for times in together])
+        if clients:  # nobody waits longer than those who are never answered
+            over = clients["abandonment"] + (1 - clients["abandonment"]) * np.nan_to_num(over)
     return Periods(
         edges[:-1],
         edges[1:],
@@ -205,21 +229,36 @@ def _periods(
         _mean_over(network, _crowd(network), edges),
         {p: np.array([t.percentile(p) + plan.beyond for t in together]) for p in percentiles},
         over,
+        clients=clients,
     )
 
 
-def _of_all(days: list[list[tuple[Replica, Times]]]) -> list[Times]:
+def _clients(days: list[list[_Played]], edges: FloatArray) -> dict[str, FloatArray]:
+    """What becomes of requests in each period, all days counted together."""
+    lengths = (REPLICAS * np.diff(edges)).tolist()
+    crowds = [np.concatenate([one.crowds for one in each]) for each in zip(*days, strict=True)]
+    rows = [of_clients(*each) for each in zip(crowds, lengths, strict=True)]
+    found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    begun, gone = (
+        np.array([sum(each[name].sum() for name in names) for each in crowds])
+        for names in (("requests",), ("ended", "given_up"))
+    )
+    of_none = {"attempts": begun == 0, "abandonment": gone == 0}
+    return found | {name: np.where(none, np.nan, found[name]) for name, none in of_none.items()}
+
+
+def _of_all(days: list[list[_Played]]) -> list[Times]:
     """Times of each period, those of all days together."""
     periods = zip(*days, strict=True)
-    return [reduce(Times.and_those, (times for _, times in each), NONE) for each in periods]
+    return [reduce(Times.and_those, (one.times for one in each), NONE) for each in periods]
 
 
-def _means(days: list[list[tuple[Replica, Times]]]) -> dict[str, FloatArray]:
+def _means(days: list[list[_Played]]) -> dict[str, FloatArray]:
     """Means over days of each number, by period."""
     periods = list(zip(*days, strict=True))
     return {
-        name: np.array([np.mean([one.get(name, 0.0) for one, _ in each]) for each in periods])
-        for name in days[0][0][0]
+        name: np.array([np.mean([one.results.get(name, 0.0) for one in each]) for each in periods])
+        for name in days[0][0].results
     }
 
 
@@ -248,7 +287,7 @@ def events_of(network: TimedNetwork) -> float:
     return _PASSES * REPLICAS * jobs * (1 + float(network.visits.sum()))
 
 
-_PASSES = 4  # over all days: for periods, the whole, the worst part, and how far means vary
+_PASSES = 3  # over all days: for periods, the whole, and the worst part
 
 
 def _share_over(times: Times, target: float) -> float:
@@ -261,8 +300,9 @@ def _share_over(times: Times, target: float) -> float:
 def _only(periods: Periods, place: int) -> Periods:
     """One of some periods."""
     here = slice(place, place + 1)
-    kept = {
+    kept: dict[str, Any] = {
         name: value[here] for name, value in vars(periods).items() if isinstance(value, np.ndarray)
     }
-    percentiles = {p: values[here] for p, values in periods.percentiles.items()}
-    return replace(periods, **kept, percentiles=percentiles)
+    for name in ("percentiles", "clients"):
+        kept[name] = {key: values[here] for key, values in getattr(periods, name).items()}
+    return replace(periods, **kept)

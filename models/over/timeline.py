@@ -1,6 +1,7 @@
 """What a load over time gives: answers of each period, of the worst part, and of the whole."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,8 @@ class Periods:
         Share of them that takes longer than the target.
     replicas
         That an autoscaler asks for, on average.
+    clients
+        Where clients give up, outputs of theirs by name, as goodput [1/s]; else none.
     """
 
     starts: FloatArray
@@ -52,6 +55,7 @@ class Periods:
     percentiles: dict[float, FloatArray]
     over_target: FloatArray | None = None
     replicas: FloatArray | None = None
+    clients: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -95,6 +99,9 @@ class Scaling:
     def room(self) -> float:
         """The highest target of a utilisation at which the load may grow so, without saturation."""
         return 1 / (self.growth * (1 + self.law.tolerance))
+
+
+_UNNAMED = ("percentiles", "clients", "starts", "ends")  # of periods: no numbers by this name
 
 
 @dataclass(frozen=True)
@@ -159,6 +166,8 @@ class Timeline(Answer):
         KeyError
             For another name.
         """
-        if name in ("percentiles", "starts", "ends") or not hasattr(self.periods, name):
+        if name in self.periods.clients:
+            return np.asarray(self.periods.clients[name])
+        if name in _UNNAMED or not hasattr(self.periods, name):
             raise KeyError(name)
         return np.asarray(getattr(self.periods, name))

@@ -26,6 +26,8 @@ def timeline_figure(timeline: Timeline) -> Figure:
     rates, times = scale.unit(RATE), scale.unit(SECOND)
     _steps(above, periods, periods.arrival_rate / rates.scale, 0, "arrivals")
     _steps(above, periods, periods.throughput / rates.scale, 1, "throughput")
+    if "goodput" in periods.clients:
+        _steps(above, periods, periods.clients["goodput"] / rates.scale, 3, "goodput")
     capacity = periods.throughput / np.where(periods.utilisation > 0, periods.utilisation, np.nan)
     shown = capacity / rates.scale
     kept = np.nanmax(shown, initial=0.0) < 10 * np.max(periods.arrival_rate / rates.scale)

@@ -10,7 +10,7 @@ from headway.models.language.units import ONE, unit
 from headway.models.tables.description import Description, Field, Records, common, field
 from headway.models.tables.table import Column, Table
 from headway.queueing.retries.attempts import Stability
-from headway.queueing.retries.lasting import MEASURED
+from headway.queueing.retries.lasting import LASTING, LOADS_MEASURED, MEASURED
 
 _POISSON = "attempts are taken as a Poisson stream; pulses by a fluid, which has no chance"
 _SHORT = (
@@ -42,6 +42,8 @@ def _of_states(retries: Retries) -> Iterator[str]:
     yield _POISSON
     if retries.queue.timeout < SHORT * retries.queue.service_time:
         yield _SHORT
+    if retries.tipping.lasts is not None:
+        yield f"the load up to which it lasts: {LOADS_MEASURED}"
     if isfinite(retries.tipping.alone[0]) and not isnan(retries.tipping.pulse):
         yield f"times by itself: {MEASURED}" if retries.tipping.by_chain else _UNMEASURED
 
@@ -86,6 +88,7 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
         "load": (found.load, retries.unit),
         "bad_state_from": (between.vanishes if between else None, retries.unit),
         "good_state_up_to": (between.tips if between else None, retries.unit),
+        "lasting_up_to": (found.lasts, retries.unit),
         "pulse": (_known(found.pulse), ONE),
         "alone_from": (_known(found.alone[0]), seconds),
         "alone_to": (_known(found.alone[1]), seconds),
@@ -102,6 +105,7 @@ _WORDS = {
     "load": "load",
     "bad_state_from": "a bad state lasts from a load of",
     "good_state_up_to": "the good state lasts up to",
+    "lasting_up_to": f"for {LASTING:,} requests on average up to",
     "pulse": "requests at once that tip it over",
     "alone_from": "tips by itself after, at least",
     "alone_to": "tips by itself after, at most",

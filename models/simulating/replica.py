@@ -166,19 +166,19 @@ def _journeys(
     mean = float(crowds["taken"].sum()) / ended + plan.beyond if ended else nan
     results = {"throughput": (ended + late) / window, "response_time": mean}
     if plan.gives_up:
-        results |= _clients(crowds, ended / window)
+        results |= of_clients(crowds, window)
     for percent in percentiles:
         results[percentile_name(percent)] = times.percentile(percent) + plan.beyond
     return results
 
 
-def _clients(crowds: RowArray, goodput: float) -> Replica:
-    """What becomes of the requests of some classes, and of the work that is done for them."""
+def of_clients(crowds: RowArray, window: float) -> Replica:
+    """What becomes of the requests of some classes in a time [s], and of the work for them."""
     requests, attempts = int(crowds["requests"].sum()), int(crowds["attempts"].sum())
     ended, given_up = int(crowds["ended"].sum()), int(crowds["given_up"].sum())
     useful, wasted = float(crowds["useful"].sum()), float(crowds["wasted"].sum())
     return {
-        "goodput": goodput,
+        "goodput": ended / window,
         "attempts": attempts / requests if requests else 1.0,
         "abandonment": given_up / max(given_up + ended, 1),
         "wasted_work": wasted / (useful + wasted) if wasted else 0.0,

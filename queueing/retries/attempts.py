@@ -20,6 +20,7 @@ points at its height; it tips where the curve turns.
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import cache
 from math import inf
 
 import numpy as np
@@ -32,7 +33,9 @@ from headway.records import dataclass
 _NARROW = 1e-7
 """Width of the intervals in which fixed points are told apart, over the rate."""
 
-_MOST = 20_000  # intervals looked at: a search that finds no end is refused
+_MOST = 4000
+"""Intervals of the same width from which on fixed points in them are not told apart: near a load at
+which two of them meet, where the function hardly leaves the diagonal."""
 
 
 class Stability(StrEnum):
@@ -139,7 +142,7 @@ def states(
     Raises
     ------
     GraphError
-        If more intervals are left than can be looked at.
+        For endless retries of all that fail.
 
     Examples
     --------
@@ -170,25 +173,14 @@ def _between(
     """Fixed points of a function that never falls, and whether they are stable."""
     if high <= low:
         return [(low, Stability.STABLE)] if comes(low) <= high * (1 + 1e-12) else []
-    known: dict[float, float] = {}
-
-    def at(rate: float) -> float:
-        if rate not in known:
-            known[rate] = comes(rate)
-        return known[rate]
-
+    at = cache(comes)
     open_, left = [(low, high)], []
     while open_:
-        u, v = open_.pop()
-        if at(u) > v or at(v) < u:
-            continue
-        if v - u <= _NARROW * v:
-            left.append((u, v))
-            continue
-        middle = (u + v) / 2
-        open_ += [(middle, v), (u, middle)]
-        if len(known) > _MOST:
-            raise GraphError("the rate of attempts could not be told apart from others")
+        kept = [(u, v) for u, v in open_ if at(u) <= v and at(v) >= u]
+        least = 1.0 if len(kept) > _MOST else _NARROW  # or they touch, or nearly so
+        left += [(u, v) for u, v in kept if v - u <= least * v]
+        halves = [(u, (u + v) / 2, v) for u, v in kept if v - u > least * v]
+        open_ = [half for u, middle, v in halves for half in ((u, middle), (middle, v))]
     return [_root(comes, *each) for each in _joined(left)]
 
 
@@ -205,12 +197,16 @@ def _joined(left: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _root(comes: Callable[[float], float], u: float, v: float) -> tuple[float, Stability]:
     """The fixed point in a narrow interval, by where the function leaves it."""
-    below, above = comes(u) - u, comes(v) - v
     wide = _NARROW * v
-    before = below or comes(u - wide) - u + wide
-    after = above or comes(v + wide) - v - wide
+
+    def excess(rate: float) -> float:
+        return comes(rate) - rate
+
+    first = u if excess(u) else u - wide  # a root at an end is inside the wider interval
+    last = v if excess(v) else v + wide
+    before, after = excess(first), excess(last)
     if before > 0 > after:
-        return brentq(lambda x: comes(x) - x, u - wide, v + wide), Stability.STABLE
+        return brentq(excess, first, last), Stability.STABLE
     if before < 0 < after:
-        return brentq(lambda x: comes(x) - x, u - wide, v + wide), Stability.UNSTABLE
+        return brentq(excess, first, last), Stability.UNSTABLE
     return (u + v) / 2, Stability.TOUCHES

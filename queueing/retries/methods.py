@@ -24,7 +24,13 @@ from headway.queueing.retries.attempts import (
     states,
 )
 from headway.queueing.retries.followed import followed, is_followed
-from headway.queueing.retries.lasting import MEASURED, is_lasting_known, lasting, lasting_at_least
+from headway.queueing.retries.lasting import (
+    LASTING,
+    MEASURED,
+    is_lasting_known,
+    lasting,
+    lasting_at_least,
+)
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds
@@ -290,11 +296,6 @@ def _attempts(queue: _Queue) -> _Point:
         near.wasted,
         note,
     )
-
-
-LASTING = 10_000
-"""Requests for which a good state is to last, to be an answer: over fewer its means can hardly be
-measured, as they vary by several per cent. Chosen."""
 
 
 def _hardly_lasts(

@@ -12,10 +12,10 @@ that is there, and those that fail flow in again after a timeout and the backoff
 
 as far as tokens of a retry budget allow it.
 
-How long a good state lasts by itself is told by `headway.queueing.retries.lasting`, and where that
-does not know by M/M/m without clients who come back: at rate x it gets from 0 to n jobs after a
-mean time of t_0 + ... + t_(n-1), where t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov
-Chain Models*, 1979, section 4.1).
+How long a good state lasts by itself, and up to which load it lasts for long, is told by
+`headway.queueing.retries.lasting`; where that does not know, how long is told by M/M/m without
+clients who come back: at rate x it gets from 0 to n jobs after a mean time of t_0 + ... + t_(n-1),
+where t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov Chain Models*, 1979, section 4.1).
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
-from headway.queueing.retries.lasting import is_lasting_known, lasting
+from headway.queueing.retries.lasting import is_lasting_known, lasting, lasting_up_to
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -312,6 +312,9 @@ class Tipping:
         Requests answered in time in each of the states [1/s].
     by_chain
         Whether `alone` is by the chain of `headway.queueing.retries.lasting`, which was measured.
+    lasts
+        Load up to which the good state lasts for 10,000 requests on average [1/s]; None where the
+        chain does not know, and where there is one state at each load.
     """
 
     load: float
@@ -323,6 +326,7 @@ class Tipping:
     drains: float
     goodput: tuple[float, ...]
     by_chain: bool = False
+    lasts: float | None = None
 
 
 def _alone(
@@ -372,4 +376,8 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
         pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
-    return Tipping(load, found, between, pulse, alone, growth, growth / full, good, by_chain)
+    lasts = None
+    if between is not None and is_lasting_known(queue, clients):
+        lasts = lasting_up_to(queue, clients, (between.vanishes, between.tips))
+    drains = growth / full
+    return Tipping(load, found, between, pulse, alone, growth, drains, good, by_chain, lasts)

@@ -81,9 +81,13 @@ def tipping_signs(report: Report | ModelReport, found: Retries) -> list[Sign]:
     if found.tipping.folds is None:
         return []
     folds, load, scale = found.tipping.folds, found.tipping.load, units_of(report)
-    is_over, is_near = load >= folds.tips, load > folds.vanishes
-    light = Light.BAD if is_over else Light.LOOK if is_near else Light.GOOD
-    return [
+    lasts = found.tipping.lasts
+    is_over = load >= (folds.tips if lasts is None else max(lasts, folds.vanishes))
+    light = Light.BAD if is_over else Light.LOOK if load > folds.vanishes else Light.GOOD
+    signs = [
         Sign("can stay down from", scale.text(folds.vanishes, found.unit), light),
         Sign("goes down at", scale.text(folds.tips, found.unit)),
     ]
+    if lasts is not None:
+        signs.insert(1, Sign("by chance soon from", scale.text(lasts, found.unit)))
+    return signs

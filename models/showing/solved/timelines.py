@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from headway.models.language.scales import Scale
-from headway.models.language.units import unit
+from headway.models.language.units import ONE, Unit, unit
 from headway.models.over.timeline import Periods, Scaling, Timeline
 from headway.models.tables.description import (
     Description,
     Field,
     Records,
+    Writer,
     common,
     field,
     scaled,
@@ -25,6 +26,14 @@ LONG = 7200.0
 """Length of a day from which on times are shown as on a clock [s]; chosen."""
 
 INTERVAL = (2.5, 97.5)
+
+_CLIENTS: dict[str, tuple[Unit, str | None, Writer | None]] = {
+    "goodput": (RATE, "goodput", common),
+    "attempts": (ONE, "attempts", scaled),
+    "abandonment": (SHARE, "given up", common),
+    "wasted_work": (ONE, None, None),
+}
+"""How what becomes of clients that give up is shown: unit, title of a column, and its numbers."""
 
 
 def describe(timeline: Timeline) -> Description:
@@ -78,6 +87,8 @@ def _fields(periods: Periods, length: float) -> Iterator[Field]:
     yield words("to", (moment(at, length) for at in periods.ends))
     for name, title in (("arrival_rate", "arrivals"), ("throughput", "throughput")):
         yield field(name, _known(getattr(periods, name)), RATE, title, common)
+    for name, values in periods.clients.items():
+        yield field(name, _known(values), *_CLIENTS[name])
     yield field("servers", _known(periods.servers))
     if periods.replicas is not None:
         yield field("replicas", _known(periods.replicas), title="replicas", writer=scaled)

@@ -276,6 +276,36 @@ def test_servers_of_a_network_change_while_it_is_played():
     assert found["queue_length"][0] == pytest.approx(200, rel=0.1)
 
 
+@pytest.fixture(scope="module")
+def calm():
+    """M/M/1 at half its load, whose clients wait 0.1 s and go; nobody comes at the end."""
+    text = '[stations.cpu]\nkind = "MM1"\nservice_time = "20 ms"\n[parameters]\narrival_rate = 25\n'
+    model = parse_model('name = "calm"\n' + text + '[arrivals]\ncpu = { timeout = "100 ms" }\n')
+    day = Day((0.0, 200.0, 210.0, 220.0), (25.0, 0.0, 0.0))
+    return over_model(model, day, every=200, target="0.05 s", method="simulation")
+
+
+def test_requests_answered_in_time_are_those_of_the_law_of_times(calm):
+    """P(R > t) = e^(-(mu - lambda) t) of M/M/1; whoever gives up has waited longest."""
+    gone, late = exp(-2.5), exp(-1.25)
+    assert calm["goodput"][0] == pytest.approx(25 * (1 - gone), rel=0.02)
+    assert calm["throughput"][0] == pytest.approx(25, rel=0.02)
+    assert calm["abandonment"][0] == pytest.approx(gone, rel=0.05)
+    assert calm["wasted_work"][0] > gone
+    assert calm["attempts"][0] == pytest.approx(1, rel=1e-12)
+    assert calm.periods.over_target[0] == pytest.approx(late, rel=0.04)
+
+
+def test_shares_of_nobody_are_unknown(calm):
+    assert np.isnan(calm["attempts"][1])
+    document = json.loads(calm.to_json())
+    assert document["periods"][1]["attempts"] is None
+    assert document["day"]["goodput"] < 25
+    assert "goodput of a whole day" in str(calm)
+    with pytest.raises(KeyError):
+        calm["clients"]
+
+
 def test_a_target_of_a_network_is_answered_by_simulation():
     day = Day((0.0, 1.0, 2.0), (100.0, 300.0))
     found = over_model(TANDEM.at(), day, every=1, target="20 ms", percentiles=())

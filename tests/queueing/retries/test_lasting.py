@@ -7,14 +7,23 @@ import pytest
 
 from headway.queueing.flows.clients import Clients
 from headway.queueing.retries.attempts import Stability, State, states
-from headway.queueing.retries.lasting import MEASURED, _passage, lasting
+from headway.queueing.retries.lasting import (
+    LOADS_MEASURED,
+    MEASURED,
+    _passage,
+    lasting,
+    lasting_at_least,
+    lasting_up_to,
+)
 from headway.queueing.retries.times import TimedQueue
-from headway.queueing.retries.tipping import time_to
+from headway.queueing.retries.tipping import folds, time_to
 from tests import campaigns
 from tests.campaigns import lasting as campaign
+from tests.campaigns import tipping_loads
 from tests.support.places import ROOT
 
 ROWS = campaigns.stored_rows(ROOT / campaign.PAGE)
+LOADS = campaigns.stored_rows(ROOT / tipping_loads.PAGE)
 PAGE = (ROOT / "docs/accuracy/retries.md").read_text(encoding="utf-8")
 
 
@@ -57,17 +66,63 @@ def test_too_many_states_are_left_to_others():
     assert lasting(queue, asks, 55.0, found) is None
 
 
+def test_where_the_good_state_touches_the_bad_one_it_lasts_as_long_as_just_below():
+    queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
+    tips = folds(queue, asks).tips
+
+    def times(load):
+        return lasting(queue, asks, load, states(load, asks, late, queue.saturation))
+
+    def late(rate):
+        return queue.at(rate).late
+
+    touching = states(tips, asks, late, queue.saturation)
+    assert touching[0].stability is Stability.TOUCHES
+    assert times(tips) == pytest.approx(times(0.9999 * tips), rel=0.02)
+
+
+def test_a_threshold_that_no_number_tells_from_saturation_says_nothing():
+    queue, asks = TimedQueue(1.0, 2, 1e3), Clients(timeout=1e3, retries=1)
+    good, full = (State(1.5, 0.0, Stability.STABLE), State(3.0, 1.0, Stability.STABLE, grows=True))
+    assert lasting(queue, asks, 1.5, (good, full)) is None
+
+
+def test_the_load_up_to_which_a_state_lasts_is_where_its_times_cross():
+    queue, asks = TimedQueue(1.0, 2, 3.5), Clients(timeout=3.5, retries=3)
+    between = folds(queue, asks)
+    load = lasting_up_to(queue, asks, (between.vanishes, between.tips), 500)
+    assert between.vanishes < load < between.tips
+    found = states(load, asks, lambda rate: queue.at(rate).late, queue.saturation)
+    assert load * lasting_at_least(queue, asks, load, found) == pytest.approx(500, rel=5e-3)
+
+
+@pytest.mark.parametrize(("servers", "after", "end"), [(4, 14.0, 1), (1, 1.0, 0)])
+def test_a_state_may_last_up_to_either_end_of_its_loads(servers, after, end):
+    """Up to where no good one is left; or not longer than there is no bad one."""
+    queue, asks = TimedQueue(1.0, servers, after), Clients(timeout=after, retries=3)
+    between = folds(queue, asks)
+    ends = between.vanishes, between.tips
+    assert lasting_up_to(queue, asks, ends, 500) == ends[end]
+
+
 # What was measured
 
 
-def test_the_page_has_the_table_of_the_rows():
-    for line in campaign.table(ROWS):
+def test_the_page_has_the_tables_of_the_rows():
+    for line in (*campaign.table(ROWS), *tipping_loads.table(LOADS)):
         assert line in PAGE
 
 
 def test_the_words_hold_what_was_measured():
     usual, largest = map(float, re.findall(r"of (\d+\.\d)", MEASURED))
     off = campaign.factors(ROWS)
+    assert np.percentile(off, 90) <= usual <= 1.1 * np.percentile(off, 90)
+    assert off.max() <= largest <= 1.1 * off.max()
+
+
+def test_the_words_on_loads_hold_what_was_measured():
+    usual, largest = map(float, re.findall(r"within (\d+)%", LOADS_MEASURED))
+    off = tipping_loads.errors(LOADS, 0.0, 20.0)
     assert np.percentile(off, 90) <= usual <= 1.1 * np.percentile(off, 90)
     assert off.max() <= largest <= 1.1 * off.max()
 

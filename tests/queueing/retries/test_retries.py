@@ -142,6 +142,28 @@ def test_all_states_are_those_of_a_fine_grid(load, oldest):
     assert kinds == [Stability.STABLE, Stability.UNSTABLE] * (len(kinds) // 2) + [Stability.STABLE]
 
 
+@pytest.mark.parametrize("apart", [-1e-6, -1e-9, 0.0, 1e-9, 1e-6])
+def test_states_are_found_where_a_good_and_a_bad_one_nearly_touch(apart):
+    """The curve is flat there, at one server with a timeout of a service time above all."""
+    queue, asks = TimedQueue(1.0, 1, 1.0), Clients(timeout=1.0, retries=3)
+    load = folds(queue, asks).tips * (1 + apart)
+    found = states(load, asks, lambda rate: queue.at(rate).late, queue.saturation)
+    assert found[-1].grows
+    for one in found[:-1]:
+        comes = load * per_request(asks, queue.at(one.rate).late)
+        assert comes == pytest.approx(one.rate, rel=1e-5)
+
+
+@pytest.mark.parametrize("more", [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6])
+def test_states_are_found_where_all_attempts_hardly_fill_the_servers(more):
+    """The threshold is then as close to saturation as the bad state above it."""
+    load = (1 + more) * SERVER.saturation / 4
+    found = states(load, ASKS, lambda rate: SERVER.at(rate).late, SERVER.saturation)
+    assert found[0].stability is Stability.STABLE
+    assert found[0].rate == pytest.approx(load, rel=1e-5)
+    assert found[-1].grows
+
+
 def test_states_of_steps_are_found_however_many():
     """F of steps: between two of them each crossing is told, stable as F is flat there."""
 

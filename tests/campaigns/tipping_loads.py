@@ -1,0 +1,66 @@
+"""Up to which load a good state lasts for 10,000 requests: the chain beside simulations.
+
+``python -m tests.campaigns.tipping_loads --count 60`` draws servers as `tests.campaigns.lasting`
+does. At the load that the chain names, 24 replicas are played until they tip over; the load at
+which they would have lasted for 10,000 requests follows from their mean by how steeply the chain's
+own times fall with the load. Left out are loads at an end of those that have two states. Rows are
+stored in `tests/data/tipping_loads.csv`; the page docs/accuracy/retries.md rests on it.
+"""
+
+from math import log
+from pathlib import Path
+
+import numpy as np
+
+from headway.queueing.retries.lasting import LASTING, lasting_up_to
+from headway.queueing.retries.tipping import folds
+from tests import campaigns
+from tests.campaigns.lasting import REPLICAS, drawn, played, stated
+
+PAGE = Path("tests/data/tipping_loads.csv")
+TITLES = ("seed", "backoff", "fold", "found", "simulated", "error")
+LOWER = 0.98  # of the load, to see how steeply times fall
+
+
+def both(seed):
+    """The row of a server, if it has one: loads over that at which no good state is left."""
+    made = drawn(seed)
+    if made is None:
+        return []
+    queue, clients, numbers, _ = made
+    between = folds(queue, clients)
+    load = lasting_up_to(queue, clients, (between.vanishes, between.tips))
+    if load is None or not between.vanishes < LOWER * load or load == between.tips:
+        return []
+    here, below = (stated(queue, clients, at)[0] for at in (load, LOWER * load))
+    steep = log(below / here) / log(1 / LOWER)
+    found = played(seed, queue, numbers, load)
+    simulated = load * (found.mean() / LASTING) ** (1 / steep)
+    error = load * found.std(ddof=1) / found.mean() / REPLICAS**0.5 / steep
+    row = numbers["backoff"] / queue.timeout, between.tips, load, simulated, error
+    return [(seed, *(f"{number:.5g}" for number in row))]
+
+
+def errors(rows, low, high):
+    """By how much loads are off, of backoffs between two, in timeouts [%]."""
+    kept = [row for row in rows if low <= float(row["backoff"]) <= high]
+    found, simulated = (np.array([float(row[name]) for row in kept]) for name in TITLES[3:5])
+    return 100 * np.abs(found / simulated - 1)
+
+
+def table(rows):
+    """Lines of the page: by backoff, in timeouts."""
+    for name, low, high in (("none to two", 0.0, 2.0), ("twenty", 20.0, 20.0)):
+        off = errors(rows, low, high)
+        middle, usual = np.percentile(off, [50, 90])
+        yield f"| {name} | {len(off)} | {middle:.1f}% | {usual:.1f}% | {off.max():.1f}% |"
+
+
+def main():
+    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    campaigns.renewed(both, __doc__, 60, PAGE, TITLES)
+    print("\n".join(table(campaigns.stored_rows(PAGE))))
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)
