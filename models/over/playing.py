@@ -13,7 +13,7 @@ from headway.kinds import FloatArray
 from headway.models.over.capacity import day_plan
 from headway.models.over.timeline import Periods, Timeline
 from headway.models.simulating.plan import Blueprint
-from headway.models.simulating.playing.changes import let_come, set_servers
+from headway.models.simulating.playing.changes import await_arrivals, let_come, set_servers
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.replica import Replica, of_clients, results_of
 from headway.models.simulating.scoring import score_of
@@ -145,6 +145,7 @@ class _Day:
         moved = np.flatnonzero(np.diff(network.which, prepend=network.which[0] - 1))
         times = network.edges[moved] - network.edges[0] + before
         times[0] = 0.0
+        await_arrivals(run)
         self.ahead = [
             (at, _servers(network, k)) for at, k in zip(times.tolist(), moved.tolist(), strict=True)
         ]
@@ -193,8 +194,12 @@ def _error(days: list[list[_Played]]) -> str:
     from scipy.stats import t
 
     found = np.array([[one.results["response_time"] for one in day] for day in days])
-    half = t.ppf(0.975, REPLICAS - 1) * np.nanstd(found, axis=0, ddof=1) / np.sqrt(REPLICAS)
-    most = float(np.nanmax(half / np.nanmean(found, axis=0)))
+    count = np.isfinite(found).sum(axis=0)
+    known, count = found[:, count > 1], count[count > 1]
+    if not len(count):
+        return "simulation: too few jobs are done to tell how far mean response times are off"
+    half = t.ppf(0.975, count - 1) * np.nanstd(known, axis=0, ddof=1) / np.sqrt(count)
+    most = float(np.max(half / np.nanmean(known, axis=0)))
     return f"simulation: mean response times within {significant(100 * most, 2)}% (95%)"
 
 

@@ -222,10 +222,11 @@ def _orbit(queue: _Queue) -> _Point:
     # every request that leaves for good was there or away until then: Little's law
     time = (found.queue_length + found.away) / queue.rate
     lost = 1 - found.served / queue.rate
+    lost = lost if lost > _NOBODY else 0.0
     again = found.away / float(asks.backoff) / queue.rate
     used = found.busy / queue.servers
     note = ""
-    if lost > _NOBODY:
+    if lost:
         note = "its response time is the mean over all requests, also those that give up"
     return _Point(
         found.served, time, used, found.queue_length, found.served, 1 + again, lost, 0.0, note

@@ -26,7 +26,7 @@ CLIENT_NUMBERS = {
     "patience": "Mean time after which a job leaves the first line in which it has to wait; "
     "exponential, or { mean, scv }.",
     "timeout": "Time after which a client stops waiting for the answer to an attempt.",
-    "retries": "How often a client asks again after a failed attempt; 0 by default.",
+    "retries": "How often a client asks again after a failed attempt, inf for ever; 0 by default.",
     "persistence": "Chance that it asks again each time; 1 by default.",
     "backoff": "Time before the first retry; constant, or { mean, scv }; 0 by default.",
     "backoff_factor": "How many times as long each further backoff is; 1 by default.",
@@ -38,6 +38,9 @@ CLIENT_NUMBERS = {
 
 NOTICES = "server_notices"
 """Whether servers stop to work for clients who have gone; the only one that is no number."""
+
+ENDLESS = ("retries",)
+"""Numbers that may be infinite."""
 
 SPREAD = ("patience", "backoff")
 """Times that may be given by their mean and scv."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import nearest
-from headway.models.files.building.arrivals import CLIENT, NOTICES, parts_of_times
+from headway.models.files.building.arrivals import CLIENT, ENDLESS, NOTICES, parts_of_times
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression, units_of
 from headway.models.files.building.forks import FORK, FORK_KEYS, branches_of
@@ -108,8 +109,8 @@ class Stations(Entries):
             return graph
         notices, numbers = bool(given.pop(NOTICES, False)), {}
         for key, name, text in parts_of_times(given):
-            wanted = FIELD_UNITS.get(name, ONE)
-            numbers[name] = expression(text, graph, wanted, f"{what}: {key}")
+            wanted, endless = FIELD_UNITS.get(name, ONE), name in ENDLESS and text in (inf, "inf")
+            numbers[name] = inf if endless else expression(text, graph, wanted, f"{what}: {key}")
         return graph.impatient(numbers, job_class, server_notices=notices)
 
     def _batch(

@@ -1,6 +1,6 @@
 """What changes in a network while it is played: its servers, and jobs that come all at once.
 
-Both are rare beside events, so the twins of the kernel's functions make them, on the same arrays.
+All are rare beside events, so the twins of the kernel's functions make them, on the same arrays.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from headway.models.simulating.playing.chance import Play
-from headway.models.simulating.playing.loop import begin_request
+from headway.models.simulating.playing.loop import begin_request, next_arrival
 from headway.models.simulating.playing.queues import start_next
 from headway.models.simulating.playing.run import Run, arguments
+from headway.queueing.playing.calendar import schedule
 
 _SCORE = 13  # arrays of a score among those that `play` takes
 
@@ -25,6 +26,13 @@ def _opened(run: Run) -> Iterator[Play]:
     play = Play(score, given[_SCORE:])
     yield play
     play.write(given[_SCORE:])
+
+
+def await_arrivals(run: Run) -> None:
+    """Let each source of a run that has not begun wait for its first arrival, which else is now."""
+    with _opened(run) as play:
+        for source in range(play.sources):
+            schedule(play, source, play.now + next_arrival(play, source))
 
 
 def set_servers(run: Run, counts: Mapping[int, int]) -> None:

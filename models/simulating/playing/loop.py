@@ -39,7 +39,7 @@ STILL = 10_000_000
 # Events
 
 
-def _next_arrival(p: Play, s: int) -> float:
+def next_arrival(p: Play, s: int) -> float:
     """Time to the next arrival of a source: none to the next job of a batch [s]."""
     source = p.source[s]
     if p.left[s] > 0:
@@ -93,7 +93,7 @@ def begin_request(p: Play, class_: int, station: int = NONE) -> None:
 
 def _source_event(p: Play, s: int) -> None:
     source = p.source[s]
-    schedule(p, s, p.now + _next_arrival(p, s))
+    schedule(p, s, p.now + next_arrival(p, s))
     begin_request(p, source.class_, source.station)
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from headway.errors import HeadwayError
-from headway.models import ModelGraph
+from headway.models import ModelGraph, parse_model
 from headway.models.analysis.retries import retries
+from headway.models.files.writing import to_toml
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
@@ -92,3 +93,23 @@ def test_what_has_no_states_is_refused_in_a_line(model, why):
     with pytest.raises(HeadwayError, match=why) as refused:
         retries(model)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ever", ["inf", '"inf"'])
+def test_retries_without_end_are_written_in_a_file(ever):
+    """Away customers of M/M/1/1 with retrials: rho^2 / (1 - rho) + lambda / theta rho / (1 - rho).
+
+    Falin and Templeton, *Retrial Queues* (1997), section 1.2.
+    """
+    text = (
+        'name = "line"\n[parameters]\narrival_rate = 0.5\n[stations.line]\nkind = "MMmK"\n'
+        'service_time = "1 s"\nservers = 1\ncapacity = 1\n[arrivals]\n'
+        f'line = {{ retries = {ever}, backoff = {{ mean = "2 s", scv = 1 }} }}\n'
+    )
+    model = parse_model(text)
+    found = model.solve()
+    away = 0.25 / 0.5 + 2 * 0.5 * 0.5 / 0.5
+    assert found["response_time"] == pytest.approx((away + 0.5) / 0.5, rel=1e-9)
+    assert found["abandonment"] == 0
+    again = parse_model(to_toml(model))
+    assert again.solve()["response_time"] == pytest.approx(found["response_time"], rel=1e-12)

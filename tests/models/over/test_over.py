@@ -255,6 +255,14 @@ def test_the_command_sizes_over_a_day(tmp_path):
     assert "of a day there are" in refusal("size", model, "--over", day, *other)
 
 
+def test_nobody_comes_to_a_simulated_day_before_its_rate_says_so():
+    """In 20 days 4 jobs are expected, 2 being their standard deviation; not one a day and more."""
+    day = Day((0.0, 10.0, 20.0), (0.02, 0.0))
+    model = ModelGraph("one").station("cpu", MM1(0.001)).at()
+    found = over_model(model, day, every=10, start="empty", method="simulation")
+    assert found["throughput"][0] * 20 * 10 < 12
+
+
 def test_a_backlog_and_servers_of_a_formula_are_played():
     graph = ModelGraph("one").declare("t").station("cpu", MMm(0.01, "where(t < 5, 1, 3)"))
     model, day = graph.at(t=0), Day((0.0, 5.0, 10.0), (130.0, 130.0))
