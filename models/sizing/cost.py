@@ -92,8 +92,11 @@ def cost_of(text: str, names: Collection[str]) -> Cost:
 def _rounded(costs: FloatArray) -> FloatArray:
     """Costs to twelve digits, each the nearest number to its decimals, whatever the last bits were.
 
-    Powers of ten are whole and thus exact; the quotient of two of these is rounded once.
+    Powers of ten are whole and thus exact; the quotient of two of these is rounded once. Whole
+    costs of so many digits stay as they are.
     """
+    if costs.max(initial=0) < 10**_DIGITS and (costs == np.trunc(costs)).all():
+        return costs
     places = (_DIGITS - 1 - np.floor(np.log10(costs))).astype(int)
     lowest = int(places.min(initial=0))
     each = np.arange(lowest, int(places.max(initial=0)) + 1)

@@ -143,7 +143,8 @@ class ByModel:
         outputs = np.full((len(self.goals), len(known)), np.nan).T
         outputs[:, early] = known[:, :-1]
         lasting = np.isfinite(known[:, -1])
-        left = lasting & all_met([self.goals[k] for k in early], known[:, :-1])
+        met = all_met([self.goals[k] for k in early], known[:, :-1])
+        left = lasting & met
         if late and left.any():
             part = {name: column[left] for name, column in spread(columns).items()}
             names = [self.goals[k].output for k in late]
@@ -151,7 +152,7 @@ class ByModel:
         missed = all_misses(self.goals, outputs)
         skipped = np.flatnonzero(lasting & ~left)[:, None]
         missed[skipped, late] = -np.inf  # not examined: others fail already
-        met = all_met(self.goals, outputs)
+        met = all_met(self.goals, outputs) if late else met
         return Verdict(met, outputs, self._ranked(known[:, -1]), missed.max(axis=1))
 
     def measures(self, columns: Columns) -> FloatArray:
