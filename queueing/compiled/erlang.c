@@ -5,7 +5,7 @@
 
 /* servers m, loads a, results 1/B = m! v, v = sum over k = 0..m of a^(k - m) / k!, by Horner's
    rule in 1/a. */
-const char *inverse_polynomial(const Argument *given)
+WIDER const char *inverse_polynomial(const Argument *given)
 {
     int64_t servers = given[0].count;
     const double *load = given[1].numbers.at;

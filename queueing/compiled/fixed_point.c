@@ -24,13 +24,13 @@ typedef struct {
 } Steady;
 
 /* The larger of two numbers; none where one is none. */
-static inline double larger(double one, double other)
+INLINED double larger(double one, double other)
 {
     return one > other ? one : other >= one ? other : one + other;
 }
 
 /* R_ck = g (v_k + t) / (1 + g X_c / N_c), its sums, and by how much they are missed. */
-static double around(const Steady *of, ptrdiff_t p)
+INLINED double around(const Steady *of, ptrdiff_t p)
 {
     ptrdiff_t size = of->stations, points = of->points;
     double miss = 0;
@@ -62,7 +62,7 @@ static double around(const Steady *of, ptrdiff_t p)
 }
 
 /* X_c = N_c / (Z_c + sum over k of R_ck). */
-static void plain(const Steady *of, ptrdiff_t p)
+INLINED void plain(const Steady *of, ptrdiff_t p)
 {
     ptrdiff_t size = of->stations, points = of->points;
     for (ptrdiff_t k = 0; k < size; k++)
@@ -80,7 +80,7 @@ static void plain(const Steady *of, ptrdiff_t p)
         of->next.found[k * points + p] += of->extra[k * points + p];
 }
 
-static void subtract(double *restrict row, const double *restrict other, double factor,
+INLINED void subtract(double *restrict row, const double *restrict other, double factor,
                      ptrdiff_t start, ptrdiff_t stop)
 {
     for (ptrdiff_t j = start; j < stop; j++)
@@ -88,7 +88,7 @@ static void subtract(double *restrict row, const double *restrict other, double 
 }
 
 /* Solve a system of equations in place, by elimination; 0 where it has no one solution. */
-static int solve(double *system, double *wanted, ptrdiff_t size)
+INLINED int solve(double *system, double *wanted, ptrdiff_t size)
 {
     for (ptrdiff_t k = 0; k < size; k++) {
         ptrdiff_t most = k;
@@ -120,7 +120,7 @@ static int solve(double *system, double *wanted, ptrdiff_t size)
 }
 
 /* The equations, made linear in logarithms: where to go, 0 where they do not say. */
-static int aim(const Steady *of, ptrdiff_t p)
+INLINED int aim(const Steady *of, ptrdiff_t p)
 {
     ptrdiff_t size = of->stations, points = of->points;
     for (ptrdiff_t j = 0; j < size * size; j++)
@@ -166,7 +166,7 @@ static int aim(const Steady *of, ptrdiff_t p)
 }
 
 /* Go part of the way in logarithms, nowhere by more than a factor. */
-static void go(const Steady *of, ptrdiff_t p, double part)
+INLINED void go(const Steady *of, ptrdiff_t p, double part)
 {
     ptrdiff_t size = of->stations, points = of->points;
     double longest = 0;
@@ -191,7 +191,7 @@ static void go(const Steady *of, ptrdiff_t p, double part)
 }
 
 /* The largest relative change of throughputs and lengths; the next state becomes this one. */
-static double taken(const Steady *of)
+INLINED double taken(const Steady *of)
 {
     double moved = 0;
     ptrdiff_t flows = of->classes * of->points, places = of->stations * of->points;
@@ -215,7 +215,7 @@ static double taken(const Steady *of)
 }
 
 /* One step of all points, each as far as its part. */
-static double step(const Steady *of, int64_t number, double *part, double *worst)
+INLINED double step(const Steady *of, int64_t number, double *part, double *worst)
 {
     int clear = 1;
     for (ptrdiff_t p = 0; p < of->points && clear; p++) {
@@ -238,7 +238,7 @@ static double step(const Steady *of, int64_t number, double *part, double *worst
     return taken(of);
 }
 
-const char *steady_steps(const Argument *given)
+WIDER const char *steady_steps(const Argument *given)
 {
     double *work = given[14].numbers.at;
     Steady of = {

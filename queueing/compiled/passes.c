@@ -6,11 +6,11 @@
 #define LANES 8 /* columns side by side: for speed */
 #define LOOK 4  /* rounds from one look at what moves to the next: for speed */
 
-/* As many columns as one instruction takes, two where the compiler has such numbers. */
+/* Four columns where the compiler has such numbers, as one instruction may take. */
 #ifdef __GNUC__
-typedef double Wide __attribute__((vector_size(16), aligned(8), may_alias));
-typedef int64_t Moves __attribute__((vector_size(16)));
-#define MOVED(moves) ((moves)[0] | (moves)[1])
+typedef double Wide __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t Moves __attribute__((vector_size(32)));
+#define MOVED(moves) ((moves)[0] | (moves)[1] | (moves)[2] | (moves)[3])
 #else
 typedef double Wide;
 typedef int64_t Moves;
@@ -63,7 +63,7 @@ static inline int settle(const Passes *of, ptrdiff_t column, int64_t most)
     return 1;
 }
 
-const char *passing_rounds(const Argument *given)
+WIDER const char *passing_rounds(const Argument *given)
 {
     Passes of = {
         .rows = given[0].counts.size - 1, .starts = given[0].counts.at,

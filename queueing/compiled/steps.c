@@ -24,23 +24,28 @@ const char *absorbing_steps(const Argument *given)
     for (ptrdiff_t n = 0; n < moves; n++)
         if (source[n] < 0 || source[n] >= states)
             return "absorbing_steps: moves between the states";
-    for (; step < most; step++) {
-        double sum = 0, leaves = 0;
-        for (ptrdiff_t n = 0; n < states; n++) {
-            sum += inside[n];
-            leaves += share[n] * inside[n];
-        }
-        if (step >= given[8].count && sum <= given[7].number)
-            break;
+    double sum = 0, leaves = 0;
+    for (ptrdiff_t n = 0; n < states; n++) {
+        sum += inside[n];
+        leaves += share[n] * inside[n];
+    }
+    for (; step < most && (step < given[8].count || sum > given[7].number); step++) {
         left[step] = leaves;
+        sum = leaves = 0;
         for (ptrdiff_t n = 0; n < states; n++) {
             double into = 0;
             for (int64_t m = start[n]; m < start[n + 1]; m++)
                 into += chance[m] * inside[source[m]];
             after[n] = into;
+            sum += into;
+            leaves += share[n] * into;
         }
-        memcpy(inside, after, (size_t)states * sizeof(double));
+        double *before = inside;
+        inside = after;
+        after = before;
     }
+    if (step > 0) /* both have the last */
+        memcpy(after, inside, (size_t)states * sizeof(double));
     *given[9].counts.at = step;
     return NULL;
 }
