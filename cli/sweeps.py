@@ -7,7 +7,7 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import LEADING_NUMBER, Unit, quantity
+from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity
 from headway.models.structure.model import Model
 from headway.models.sweeping.axes import MOST_STEPS, Choices, Steps
 from headway.numerals import digits
@@ -73,6 +73,21 @@ def sweep(text: str, unit: Unit, name: str) -> FloatArray:
     """
     values = axis(text, unit, name, MOST_POINTS)
     return values.values(0, values.count)
+
+
+def check_above(at: str | None) -> None:
+    """Refuse a load of ``--at`` that is not above 0, before the data are read and fitted.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming it.
+    """
+    for text in () if at is None else at.split(":")[:1] if ":" in at else at.split(","):
+        number = LEADING_NUMBER.match(text.strip())
+        if number is not None and not quantity(number.group(), ONE, "--at") > 0:
+            msg = f"--at {text.strip()}: a load to predict at must be above 0"
+            raise InvalidParameter(msg)
 
 
 def axis(text: str, unit: Unit, name: str, most: int = MOST_STEPS) -> Steps | Choices:

@@ -37,6 +37,7 @@ from headway.cli.options import (
 )
 from headway.cli.output import Advance, Presentable, present, progress, working
 from headway.cli.pictures import Drawing, plot_option
+from headway.cli.sweeps import check_above
 from headway.errors import InvalidParameter
 from headway.records import dataclass
 
@@ -224,7 +225,8 @@ def command(
     }
     _check_needs(needs)
     seek = _sought(wanted, target, budget, precision)
-    y = y or _column_of(target, data, hints)
+    check_above(at)  # a fit takes long
+    y = y or _column_of(target, data, hints, x, is_of_forms=bool(family))
     fitted: Fit | ServerFit | SideBySide
     if family:
         listed = forms if model == family else model
@@ -291,14 +293,28 @@ def _sought(
     return _Sought(target, budget, share)
 
 
-def _column_of(target: str | None, data: tuple[str, ...], hints: "Hints") -> str | None:
+def _column_of(
+    target: str | None,
+    data: tuple[str, ...],
+    hints: "Hints",
+    x: str | None,
+    *,
+    is_of_forms: bool,
+) -> str | None:
     """The column of a limited percentile in the only file; None where there is none."""
     if target is None:
         return None
     from headway.models.inference.forecasting.highest_load import percentile_column
+    from headway.models.inference.form_curve import limited_column
 
     tables = [curve_at_settings(text, hints) for text in data if len(data) == 1]
-    return percentile_column(tables[0], target) if tables else None
+    if not tables:
+        return None
+    return (
+        limited_column(tables[0], target, x)
+        if is_of_forms
+        else percentile_column(tables[0], target)
+    )
 
 
 def _forecast(

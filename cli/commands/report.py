@@ -101,7 +101,7 @@ def command(
         by_hand = _set_by_hand(settings)
         if model is None:
             of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
-            refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL")
+            refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL, such as server")
             test, before = _load_test(data, hints), baseline and _load_test((baseline,), hints)
             report = make_report(None, test, command=typed, baseline=before)
         elif over is not None:
@@ -160,16 +160,16 @@ def _of_family(
     limits = load_limits(low, high)
     listed = None if forms is None else names_of(forms)
     curve = _measured(data, hints)
-    y = y or _limited_column(curve, goal)
+    y = y or _limited_column(curve, goal, x)
     fit = fit_server(curve, x, y, *limits, family=family, forms=listed)
     return server_report(fit, typed, goal)
 
 
-def _limited_column(curve: "Measurements", goal: "Goal | None") -> str | None:
+def _limited_column(curve: "Measurements", goal: "Goal | None", x: str | None) -> str | None:
     """The column that measures a limited percentile, to be fitted; None where there is none."""
-    from headway.models.inference.forecasting.highest_load import percentile_column
+    from headway.models.inference.form_curve import limited_column
 
-    return None if goal is None else percentile_column(curve, goal)
+    return None if goal is None else limited_column(curve, goal, x)
 
 
 def _set_by_hand(settings: tuple[str, ...]) -> set[str]:

@@ -4,6 +4,7 @@ Little's law N = X R holds for any test of a steady state; if it fails, or if it
 population that nobody set, the test was not what it claims to be.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -69,6 +70,11 @@ class Audit(Answer):
     def as_open(self) -> tuple[OpenPoint, ...]:
         """Response times for open clients at the rates of its closed points, from a model."""
         return as_open(self.test.points)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing tells the load of any point, so that hardly anything could be checked."""
+        return not any(math.isfinite(point.load) for point in self.test.points)
 
     def __repr__(self) -> str:
         return f"Audit({self.test.source}: {len(self.findings)} findings)"

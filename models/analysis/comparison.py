@@ -115,7 +115,7 @@ class Comparison(Answer):
         >>> str(compare(model, curve).rate_unit)
         'kop/s'
         """
-        for column in (self.load, self.measured):
+        for column in (self.load, *(one.measured for one in self.each)):
             if is_rate(column):
                 return column.unit
         return self.model.meaning("throughput").unit

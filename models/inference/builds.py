@@ -118,6 +118,8 @@ class Builds(Answer):
         tells how they scatter.
     notes
         What could not be compared, and why.
+    fewest
+        Runs of the load and build that has the fewest.
     """
 
     first: str
@@ -129,6 +131,12 @@ class Builds(Answer):
     at_most: float = USUAL
     runs: int | None = None
     notes: tuple[str, ...] = ()
+    fewest: int = 1
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether there are as many runs as tell a difference as large as is allowed."""
+        return self.runs is not None and self.fewest >= self.runs
 
     @property
     def worse(self) -> tuple[Difference, ...]:
@@ -196,11 +204,12 @@ def compare_builds(first: LoadTest, second: LoadTest, at_most: float = USUAL) ->
         by_load += _at_each(pairs, [loads[k] for k in known], kind)
         scatter.append(_spread(pairs)[0])
     limits, notes = _saturations(first, second)
-    repeated = any(_repeats(pair) for pair in _all_logs(first, second, part, loads))
+    every = _all_logs(first, second, part, loads)
+    repeated, fewest = any(map(_repeats, every)), min(one.size for pair in every for one in pair)
     names = _names(first, second)
     found = Builds(*names, load_unit, (*overall, *limits), tuple(by_load), repeated, at_most)
     needed = _runs(scatter, at_most, len(loads)) if repeated else None
-    return replace(found, runs=needed, notes=notes)
+    return replace(found, runs=needed, notes=notes, fewest=fewest)
 
 
 _Kind = tuple[str, Unit, bool]

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.analysis.between import between_rows
 from headway.models.analysis.comparison import Comparison
 from headway.models.analysis.goals import Goal
 from headway.models.analysis.sensitivity import Sensitivity
@@ -57,6 +58,7 @@ from headway.records import dataclass
 SATURATION_THROUGHPUT = "saturation_throughput"
 """Name of the throughput at which a model's bottleneck is always busy."""
 
+_CLIENTS = 60  # numbers of clients that a curve is drawn over, at most
 _TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
 _EXACT = 1e-20  # variance that rounding in the computer alone leaves
 
@@ -405,11 +407,21 @@ class Fit(Answer):
         return elasticities
 
     def loads(self) -> FloatArray:
-        """Loads to draw over; none where the load is no arrival rate."""
+        """Loads to draw over, whole ones of clients; none where the model has no curve there."""
+        top = float(self.comparison.load.values.max())
+        if self._is_over_clients:
+            return np.unique(np.round(np.linspace(1.0, top, _CLIENTS)))
         if candidate_loads(self.problem.model).size == 0 or "throughput" in self.problem.fixed:
             return np.array([])
-        top = float(self.comparison.load.values.max())
         return np.linspace(0.02 * top, 1.05 * top, 150)
+
+    @property
+    def _is_over_clients(self) -> bool:
+        """Whether the curve is of means over clients, of which all plausible ones are quick."""
+        model, load = self.problem.model, self.comparison.load_parameter
+        is_one = load == "population" and between_rows(model, load, np.array([1.0])) is not None
+        is_quick = not model.graph.layers and not model.graph.classes
+        return is_one and is_quick and self.comparison.output in ("response_time", "throughput")
 
     def to_toml(self, command: str = "") -> str:
         """The fitted model as a model file that names the source of each value.

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from headway.columns import distinct_columns
 from headway.errors import GraphError, MeasurementError
 from headway.kinds import FloatArray
+from headway.models.analysis.goals import Goal
 from headway.models.inference.closed_curves import BEHIND, clients_of
+from headway.models.inference.forecasting.highest_load import percentile_column
 from headway.models.inference.forms import Form, knowing, limits_from_curve, of_loads
 from headway.models.measured.columns import find, is_population, load_column, lone_percentile
 from headway.models.measured.matching import Match, Named, match, outputs_named
@@ -69,6 +71,34 @@ def curve_for_forms(
     """Choose the columns for all forms, and the forms that suit the load."""
     curve = _chosen(measurements, x, y, every)
     return replace(curve, settings=_settings(measurements, curve))
+
+
+def limited_column(
+    measurements: Measurements, target: str | Goal, x: str | None = None
+) -> str | None:
+    r"""The column of a limited percentile that forms are fitted to; None where they are to means.
+
+    Parameters
+    ----------
+    measurements
+        A table.
+    target
+        The limit.
+    x
+        Column of the load.
+
+    Examples
+    --------
+    >>> text = "p99_ms,response_ms\n30,9\n60,20\n"
+    >>> for load in ("rate_op_s\n100\n400\n", "clients\n10\n40\n"):
+    ...     rows = zip(text.split(), load.split(), strict=True)
+    ...     table = Measurements.parse("\n".join(map(",".join, rows)), "own.csv")
+    ...     print(limited_column(table, "response_time_p99<=50ms"))
+    p99_ms
+    None
+    """
+    column = percentile_column(measurements, target)
+    return None if column is None or is_population(load_column(measurements, x)) else column
 
 
 def _settings(measurements: Measurements, curve: FormCurve) -> tuple[FloatArray, ...]:

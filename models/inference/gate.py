@@ -157,6 +157,9 @@ def _change(one: Difference, builds: Builds, verdict: Verdict) -> str:
     if verdict is Verdict.PASSED:
         return f"{known}: not worse by more than {allowed}"
     may = "is worse, perhaps" if one.is_worse else "may be worse"
+    if builds.has_enough:
+        usual = f"{counted(builds.fewest, 'run')} of each load and build"
+        return f"{known}: {may} by more than {allowed}; {usual} mostly tell, but not here: add some"
     runs = counted(builds.runs, "run") if builds.runs else "repeated runs"
     return (
         f"{known}: {may} by more than {allowed}; more runs would tell ({allowed} takes {runs} of "

@@ -36,7 +36,7 @@ from headway.models.measured.roles import PERCENTILE, ColumnRole
 from headway.models.reading.loadtest import LoadTest
 from headway.models.structure.outputs import percent_of
 from headway.models.tables.shown import Answer
-from headway.numerals import counted, digits, significant
+from headway.numerals import counted, digits, significant, some_of
 from headway.records import dataclass
 
 MOST_RUNS = 30
@@ -45,6 +45,7 @@ MOST_RUNS = 30
 STEP = 2.0
 """Times the most clients that the next run has, as long as nothing bounds them."""
 
+_SHOWN = 3  # columns that a refusal names
 _STEPS = 2  # steps to the highest load that may be measured, where only that is given
 _FAR = 10.0  # limits: a time above them is of a queue that never settled, which no curve has
 _FITS = 3  # different loads: as many as one queue behind a delay has parameters
@@ -215,7 +216,10 @@ def _measured(test: LoadTest, goal: Goal) -> _Measured:
     """Sort the loads of a test by whether they keep a limit."""
     points = [point for point in test.points if math.isfinite(point.load) and point.load > 0]
     if not points:
-        msg = f"{test.source}: no run has a load above 0"
+        unused = some_of([str(each) for each in test.columns if not each.role], _SHOWN)
+        told = any(math.isfinite(point.load) for point in test.points) or not unused
+        none = "no run has a load above 0"
+        msg = f"{test.source}: {none if told else f'no column tells the load; not used: {unused}'}"
         raise MeasurementError(msg)
     closed = points[0].load_unit == "clients"
     late = [point for point in points if _is_overloaded(point, goal)]
@@ -298,7 +302,8 @@ def _fitted(
     except HeadwayError as error:
         if _is_unmeasured(known):
             raise
-        return None, f"no fit: {error}"
+        why = str(error).partition(";")[0].removeprefix(f"{source}: ")
+        return None, f"no fit: {why}"
 
 
 def _is_unmeasured(known: _Measured) -> bool:

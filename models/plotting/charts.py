@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
+from headway.models.analysis.between import beside
 from headway.models.analysis.comparison import Comparison
 from headway.models.analysis.kept import Kept
 from headway.models.analysis.saturating import saturating_load
@@ -70,8 +71,11 @@ def measured_chart(
     label_curve(axes, axes, comparison, scale)
     name, load = comparison.load_parameter, comparison.load
     scales = load.unit.scale, drawn_unit(comparison, scale).scale
-    others = [n for n, v in comparison.model.inputs.items() if np.ndim(v) and n != name]
-    if name is not None and not others and comparison.output == "response_time":
+    if (
+        name is not None
+        and not beside(comparison.model, name)
+        and comparison.output == "response_time"
+    ):
         ends = float(load.values.min()), float(load.values.max())
         _draw_tail(axes, comparison.model, name, ends, scales, _tail_of(kept))
     _draw_measured_tail(axes, comparison, scales, _tail_of(kept))

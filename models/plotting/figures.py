@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
+from headway.models.analysis.between import between_rows
 from headway.models.analysis.comparison import Comparison
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import Unit, unit
@@ -144,15 +145,16 @@ def _finite_top(comparison: Comparison) -> float:
 def draw_model(axes: Axes, comparison: Comparison, shown: Unit, label: str = "model") -> None:
     """Draw the model between the measured loads, where nothing but the load varies."""
     name, load = comparison.load_parameter, comparison.load
-    others = [n for n, v in comparison.model.inputs.items() if n != name and np.ndim(v)]
-    if others or name is None:
-        x = load.values / load.unit.scale
-        axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label=label)
-        return
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
     if name in counts(comparison.model.graph):  # there are only whole ones
         dense = np.unique(np.round(dense))
-    values = np.asarray(comparison.solved(comparison.model.at({name: dense}))[comparison.output])
+    others = between_rows(comparison.model, name, dense)
+    if others is None or name is None:
+        x = load.values / load.unit.scale
+        axes.plot(x, comparison.predicted / shown.scale, "x", color=MODELLED, label=label)
+        return
+    at_loads = comparison.model.at({name: dense, **others})
+    values = np.asarray(comparison.solved(at_loads)[comparison.output])
     draw_curve(axes, dense / load.unit.scale, values / shown.scale, label)
     mark_saturation(axes, comparison.model, load.unit, dense.max())
 

@@ -154,7 +154,9 @@ def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> 
 
 
 def _curve(fit: Fit, loads: FloatArray) -> FloatArray:
-    """What a fit expects of its first output: the mean response time, or a percentile of it."""
+    """What a fit expects of its first output: throughput, mean response time, or a percentile."""
+    if fit.comparison.output == "throughput":
+        return Elsewhere(fit.problem, loads).throughput(fit.optimum.free)
     if percent_of(fit.comparison.output) is None:
         return Elsewhere(fit.problem, loads).response_time(fit.optimum.free)
     middle: FloatArray = _expected(fit, fit.comparison.output, loads)[1]
@@ -162,10 +164,11 @@ def _curve(fit: Fit, loads: FloatArray) -> FloatArray:
 
 
 def _expected(expecting: Fit | ServerFit, output: str, loads: FloatArray) -> FloatArray:
-    """Band and middle of the response time, or of a percentile of it, shape (3, loads)."""
+    """Band and middle of throughput, response time, or a percentile of it, shape (3, loads)."""
     percent = percent_of(output)
     if percent is None:
-        return expecting.predict(loads).response_time
+        means = expecting.predict(loads, [])
+        return means.throughput if output == "throughput" else means.response_time
     return expecting.predict(loads, [percent]).percentiles[output]
 
 

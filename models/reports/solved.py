@@ -1,7 +1,7 @@
 """The what-if panel without a closed form: a table of solved points, read between them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
+from headway.models.analysis.between import beside, between_rows
 from headway.models.analysis.sensitivity import Sensitivity
 from headway.models.plotting.dense import is_quick
 from headway.models.reports.between.grids import Along, SolvedGrid
@@ -33,6 +34,7 @@ _LAYERED = ((13, 9, 9), (13, 13), (13, 5))  # to begin with: they bend where a p
 _MOST_LOADS, _MOST_COUNTED = 40, 5  # and numbers of threads, each of which is solved by itself
 _BETWEEN_LOADS = 0.5  # of the error, where the rest is between values of another parameter
 _NEARBY = 1.5
+_ALIKE = 0.1  # times their mean, so far think times may lie apart on one panel
 _LEAST, _MOST = 1e-6, 0.96  # share of the load that saturates, of the points' ends
 _SAME = 1e-6  # relative difference of two answers by one method, which settles to 1e-9
 _BEYOND = 1.1  # times the largest load that is drawn, a slider goes
@@ -92,8 +94,8 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
     -------
     The points, or why there are none.
     """
-    others = [n for n, v in ground.model.inputs.items() if np.ndim(v) and n != ground.load]
-    if others:
+    others = beside(ground.model, ground.load)
+    if others and not _is_one_curve(ground, others):
         return f"the data also set {', '.join(others)}, row by row"
     if ground.solution.is_open and ground.model.graph.blocks:
         return "the network blocks, so a table of solved points would take too long"
@@ -113,6 +115,15 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
     if not np.isfinite(error):
         return "no table of solved points is smooth enough over the sliders"
     return f"a table of solved points would be up to {error:.0%} off between them"
+
+
+def _is_one_curve(ground: Ground, others: Sequence[str]) -> bool:
+    """Whether clients thought for about as long at every load, so that one curve is of all."""
+    if between_rows(ground.model, ground.load, ground.loads) is None:
+        return False
+    spreads = [np.ptp(np.asarray(ground.model.inputs[n], float)) for n in others]
+    middles = [np.mean(np.asarray(ground.model.inputs[n], float)) for n in others]
+    return all(a <= _ALIKE * b for a, b in zip(spreads, middles, strict=True))
 
 
 def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:

@@ -20,6 +20,9 @@ from headway.models.tables.description import (
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
+BLIND = "nothing tells the load, so hardly anything could be checked"
+"""What is said of points without one, where no check found anything."""
+
 _TIME = unit("s")
 _OPEN = "what clients that do not wait for answers would see at these rates"
 
@@ -62,7 +65,12 @@ def _tables(audit: Audit, scale: Scale) -> list[Table]:
     alone = [] if answered else [f"{_OPEN} is {each}" for each in unknown]
     taken = [*columns_taken(audit.test), *left_out(audit.test), *alone]
     if not audit.findings:
-        return [Table(audit.test.title, (), ("no problems found in this test", *taken)), *opened]
+        none = (
+            f"no problems found, but {BLIND}"
+            if audit.is_blind
+            else "no problems found in this test"
+        )
+        return [Table(audit.test.title, (), (none, *taken)), *opened]
     return [finding_records(audit.findings).table(audit.test.title, scale, taken), *opened]
 
 

@@ -113,7 +113,17 @@ def _scale(comparison: Comparison) -> Scale:
         unit = model.meaning(one.output).unit
         shown += [(one.measured.values, unit), (one.predicted, unit)]
     stated = [one.measured.unit for one in comparison.each]
-    return Scale.of(shown, [*stated, *model.stated])
+    return _counting(comparison, Scale.of(shown, [*stated, *model.stated]))
+
+
+def _counting(comparison: Comparison, scale: Scale) -> Scale:
+    """The same units, with throughput in what was measured where the model counts nothing."""
+    own, measured = comparison.model.meaning("throughput").unit, comparison.rate_unit
+    if own.dimension != unit("1/s").dimension or own.dimension == measured.dimension:
+        return scale
+    rates = [one.measured.values for one in comparison.each if is_rate(one.measured)]
+    shown = Scale.of([(values, measured) for values in rates], [measured]).unit(measured)
+    return Scale({**scale.units, own.dimension: shown})
 
 
 def output_tables(comparison: Comparison) -> list[Table]:
@@ -182,7 +192,7 @@ def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:
     think = comparison.model.parameters["think_time"]
     thought = np.unique(np.asarray(think.value, float))
     shown = (
-        scale.stated(float(thought[0]), think.unit)
+        scale.text(float(thought[0]), think.unit)
         if thought.size == 1
         else "as measured, row by row"
     )

@@ -150,3 +150,9 @@ def test_a_fitted_model_stands_at_the_highest_measured_load(scsi):
 
     assert written.inputs["arrival_rate"] == 1053
     assert written.parameters["arrival_rate"].source == "highest measured load"
+
+
+@pytest.mark.parametrize("at", ["0", "100,0", "-5", "0:100:10"])
+def test_a_load_that_is_none_is_refused_before_the_fit(at):
+    said = refusal("fit", "server", "--data", "not-there.csv", "--at", at)
+    assert "a load to predict at must be above 0" in said

@@ -147,3 +147,13 @@ def test_fit_refuses_what_does_not_go_together(arguments, expected, tmp_path):
     table.write_text("throughput_ops_s,response_ms\n100,2\n200,2.1\n300,2.3\n400,2.5\n")
 
     assert expected in refusal("fit", "server", "--data", table, *arguments)
+
+
+def test_a_column_that_may_be_the_load_is_named(tmp_path):
+    """A rate alone may be asked for or delivered."""
+    (tmp_path / "own.csv").write_text("rate_rps,mean_ms,p99_ms\n100,5,9\n200,6,11\n300,9,20\n")
+    said = refusal("next", *TARGET, str(tmp_path / "own.csv"))
+    assert "no column tells the load; not used: rate_rps" in said
+    assert "--role rate_rps=throughput" in said
+    said = " ".join(headway("audit", tmp_path / "own.csv").out.split())
+    assert "hardly anything could be checked" in said

@@ -6,6 +6,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import Amount, FloatArray, Number
+from headway.models.analysis.between import between_rows
 from headway.models.inference.searching.problem import Problem
 from headway.models.solving.evaluate import Predict, evaluator
 from headway.models.solving.response_times.percentiles import at_a_pace, why_unknown
@@ -85,13 +86,15 @@ class Elsewhere:
 
     @cached_property
     def model(self) -> Model:
-        """The model at these loads, with all else as at the first measured point."""
-        inputs = self.problem.model.inputs
-        single = {n: float(np.ravel(v)[0]) for n, v in inputs.items() if np.ndim(v)}
-        own: dict[str, Number] = {} if self.load == THROUGHPUT else {self.load: self.loads}
+        """The model at these loads: think times between those measured, all else as at first."""
+        measured = self.problem.model
+        single = {n: float(np.ravel(v)[0]) for n, v in measured.inputs.items() if np.ndim(v)}
+        own: dict[str, Number] = {}
+        if self.load != THROUGHPUT:
+            own = {self.load: self.loads, **(between_rows(measured, self.load, self.loads) or {})}
         if self.arrival_scv is not None:
             own["arrival_scv"] = self.arrival_scv
-        return self.problem.model.at({**single, **own})
+        return measured.at({**single, **own})
 
     def throughput(self, free: FloatArray) -> FloatArray:
         """Throughput [1/s], a row for each set of free values; NaN where none is sustained."""

@@ -33,11 +33,13 @@ from headway.models.reports.contents import (
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.paged import Paged
 from headway.models.reports.pointer import readings
+from headway.models.showing.audits import BLIND
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
 from headway.numerals import counted, four_digits, grouped
 from headway.records import dataclass
 
+_ASKED = "Can this load test be trusted?"
 _VERDICTS = {
     Severity.ERROR: "No",
     Severity.WARNING: "With care",
@@ -120,9 +122,11 @@ def _headline(audit: Audit) -> Headline:
     why = (
         f": {counted(len(counts[worst]), worst.value)} ({named}), explained below" if named else ""
     )
+    if not named and audit.is_blind:
+        return Headline(_ASKED, f"Perhaps: {BLIND}.")
     top = _top(audit)
     reached = f"; the highest throughput was {top}" if top else ""
-    return Headline("Can this load test be trusted?", f"{_VERDICTS[worst]}{why}{reached}.")
+    return Headline(_ASKED, f"{_VERDICTS[worst]}{why}{reached}.")
 
 
 def _top(audit: Audit) -> str:

@@ -123,7 +123,9 @@ def _notes(builds: Builds) -> tuple[str, ...]:
         notes.append(f"these runs cannot rule out a worsening of more than {limit}: {names}")
     else:
         notes.append(f"nothing is worse by more than {limit}")
-    if builds.runs is not None:
+    if builds.has_enough:
+        notes.append(f"so many runs would show a change of {limit} 4 times out of 5")
+    elif builds.runs is not None:
         runs = counted(builds.runs, "run")
         notes.append(f"{runs} per load and build would show a change of {limit} 4 times out of 5")
     how = (

@@ -206,10 +206,13 @@ def derivation(fit: Fit, scale: Scale) -> list[str]:
     lines = []
     if math.isclose(sum(parts.values()), total, rel_tol=1e-6):
         numbers = " + ".join(scale.bare(value, time) for value in parts.values())
-        measured = scale.text(float(comparison.measured.values[peak]), time)
+        measured = f"(measured {scale.text(float(comparison.measured.values[peak]), time)})"
+        if len(parts) == 1:
+            return [f"response time = {scale.text(total, time)} at {load} {measured}",
+                    _bottleneck(fit, peak)]  # fmt: skip
         lines.append(f"response time = {' + '.join(parts)}")
         lines.append(f"             = {numbers} {scale.unit(time)} at {load}")
-        lines.append(f"             = {scale.text(total, time)} (measured {measured})")
+        lines.append(f"             = {scale.text(total, time)} {measured}")
     return [*lines, _bottleneck(fit, peak)]
 
 

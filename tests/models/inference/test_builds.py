@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import InvalidParameter, MeasurementError
 from headway.models import compare_builds
-from headway.models.inference import builds
+from headway.models.inference import builds, gate
 from headway.models.measured.points import Loop, Point
 from headway.models.reading.loadtest import LoadTest
 from tests.support.command import headway, refusal
@@ -92,6 +92,23 @@ def test_verdicts_follow_what_is_allowed():
     noisy = compare_builds(runs(random, scatter=0.3), runs(random, scatter=0.3))
     assert noisy.undecided
     assert noisy.runs > 20
+    assert "more runs would tell" in gated(noisy)
+
+
+@pytest.mark.usefixtures("unfitted")
+def test_as_many_runs_as_are_needed_are_not_asked_for_again():
+    random = np.random.default_rng(5)
+    near = compare_builds(runs(random, scatter=0.02), runs(random, 1.05, scatter=0.02))
+    assert near.fewest == 3 >= near.runs
+    assert near.undecided
+    assert "3 runs of each load and build mostly tell, but not here" in gated(near)
+    assert "more runs" not in gated(near)
+    assert "so many runs would show a change of 5% 4 times out of 5" in str(near)
+
+
+def gated(found):
+    """What a gate says of two builds."""
+    return "; ".join(check.text for check in gate._of_builds(found))
 
 
 @pytest.mark.usefixtures("unfitted")

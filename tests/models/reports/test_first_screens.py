@@ -1,18 +1,24 @@
 """What a first screen says where the plain answer would mislead, and where words would overlap."""
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from headway.models import catalogue_model
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.kept import Kept
 from headway.models.inference.builds import Builds, Difference
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
+from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
+from headway.models.plotting.charts import measured_chart
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.legends import legend, make_room
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.kinds.builds import BuildsReport, builds_contents
+from headway.models.reports.panel import Panel, panel
+from headway.models.reports.report import measured_report
 from headway.models.structure.graph import ModelGraph
 from headway.queueing import MMm
 
@@ -74,3 +80,46 @@ def test_a_legend_hides_no_line_across_the_panel():
     box = axes.get_legend().get_window_extent()
     across = axes.transData.transform([(0, y) for y in (0.05, 0.1, 0.6)])[:, 1]
     assert not ((across > box.y0) & (across < box.y1)).any()
+
+
+def clients_who_think(think=(0.05, 0.051, 0.052, 0.0515)):
+    """A closed test of one server of 5 ms behind 2 ms: the machine repairmen, by a recursion."""
+    rows = []
+    for jobs, pause in zip((2, 8, 16, 32), think, strict=True):
+        inside = 0.0
+        for others in range(1, jobs + 1):
+            stay = 0.002 + 0.005 * (1 + inside)
+            rate = others / (stay + pause)
+            inside = rate * (stay - 0.002)
+        rows.append((jobs, rate, 1e3 * stay, 1e3 * pause, 2e3 * stay))
+    head = "clients,throughput_ops_s,response_ms,think_time_ms,p99_ms"
+    return Measurements.parse("\n".join([head, *(",".join(map(str, row)) for row in rows)]), "t")
+
+
+def labels(figure):
+    return {str(line.get_label()): line for line in figure.axes[0].lines}
+
+
+def test_clients_who_think_have_a_curve_and_sliders():
+    """Think times of a tool differ a little from run to run; the curve goes through all points."""
+    model = catalogue_model("server-single").at(delay=0.002, service_time=0.005)
+    comparison = model.compare(clients_who_think())
+    line = labels(measured_chart(comparison, Scale()))["model"]
+    assert line.get_linestyle() == "-"
+    at = dict(zip(*(np.asarray(part).tolist() for part in line.get_data()), strict=True))
+    rows = zip(comparison.load.values, comparison.predicted, strict=True)
+    assert all(
+        at[load] / time == pytest.approx(at[2.0] / comparison.predicted[0]) for load, time in rows
+    )
+    page = measured_report(model, clients_who_think())
+    assert isinstance(panel(page), Panel)
+    apart = measured_report(model, clients_who_think((0.05, 0.2, 0.5, 1.0)))
+    assert "row by row" in panel(apart).reason
+
+
+def test_a_fit_to_clients_has_a_band():
+    model = catalogue_model("server-single").at(delay=0.002, service_time=0.004)
+    fit = model.fit(clients_who_think(), ["delay", "service_time"])
+    assert "95% band" in {
+        str(a.get_label()) for a in measured_chart(fit, Scale()).axes[0].collections
+    }
