@@ -7,7 +7,7 @@ from headway.models.files.reading import read_model
 from headway.models.files.shipped import catalogue_model, is_own
 from headway.models.structure.model import Model
 
-ENDINGS = (".jmva", ".jsimg", ".jsimgz", ".pmif", ".lqnx", ".lqxo", ".in", ".lqn", ".xml")
+ENDINGS = (".jmva", ".jsimg", ".jsimgz", ".pmif", ".lqnx", ".lqxo", ".in", ".lqn", ".xlqn", ".xml")
 """Endings of other tools' files: JMT's analytic, simulation and compressed ones; PMIF's, LQNS's."""
 
 

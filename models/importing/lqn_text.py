@@ -68,13 +68,16 @@ class _Entry:
 
     def finish(self) -> None:
         """Put its phases in their place."""
-        self.element.set("type", "NONE" if self.bound else "PH1PH2")
-        if not self.bound:
-            said = [
-                one for _, one in sorted(self.phases.items()) if len(one) or _TAKES & {*one.keys()}
-            ]
-            within = SubElement(self.element, "entry-phase-activities")
-            within.extend(said)
+        said = [one for _, one in sorted(self.phases.items()) if len(one) or _TAKES & {*one.keys()}]
+        if not (said or self.bound) and (
+            self.phases or self.element.find("forwarding") is not None
+        ):
+            said = [self.phase(1)]
+        for one in said:
+            one.attrib.setdefault(_STEP["s"], "0")
+        self.element.set("type", "PH1PH2" if said or not self.bound else "NONE")
+        if said:
+            SubElement(self.element, "entry-phase-activities").extend(said)
 
 
 def read_lqn_text(text: str, source: str) -> Element:
@@ -173,6 +176,10 @@ class _Reading:
         token = self.peek(further)
         return token != _END and number_of(token) is not None
 
+    def is_value(self, further: int) -> bool:
+        """Whether a number is further on, or a variable in its place."""
+        return self.is_number(further) or self.peek(further)[:1] in ("$", "@")
+
     def row(self) -> Iterator[str]:
         """Tokens to the end of a row."""
         while not self.takes(_END):
@@ -228,7 +235,7 @@ class _Reading:
 
     def flags(self, element: Element, attributes: Mapping[str, str]) -> None:
         """Letters with a number each, in any order."""
-        while self.peek() == "i" or (self.peek() in attributes and self.is_number(1)):
+        while self.peek() == "i" or (self.peek() in attributes and self.is_value(1)):
             letter = self.next()
             if letter == "i":
                 element.set("scheduling", "inf")
@@ -248,14 +255,20 @@ class _Reading:
 
     def task_lines(self) -> None:
         """``t NAME order ENTRIES -1 [q LENGTH] PROCESSOR [PRIORITY] [z THINK] [m COPIES] ...``."""
+        later: list[int] = []
         for letter in self.lines():
             if letter.lower() in _FANS:
-                self.fan(letter.lower(), "task", self.tasks)
+                later.append(self.at)
+                self.at += 3
             elif letter == "t":
                 self.task()
             else:
                 msg = f"{quoted(letter)} stands where a task, t, must be"
                 raise self.wrong(msg)
+        end = self.at
+        for self.at in later:
+            self.fan(self.tokens[self.at - 1].text.lower(), "task", self.tasks)
+        self.at = end
 
     def task(self) -> None:
         name = self.once("task", self.tasks)
@@ -291,6 +304,7 @@ class _Reading:
                 raise self.wrong(msg)
             if letter in _FANS:
                 self.fan(letter, "entry", owners)
+                self.takes(_END)
                 continue
             if letter not in (*_STEP, *_CALL, *_OF_ENTRIES, "f", "F", "A", "H", "M"):
                 msg = f"{quoted(letter)} begins no line on entries"
@@ -301,7 +315,7 @@ class _Reading:
         if letter in _OF_ENTRIES:
             entry.element.set(_OF_ENTRIES[letter], self.number())
         elif letter == "A":
-            entry.bound = self.next()
+            self.bind(entry)
         elif letter == "F":
             target = self.next()
             SubElement(entry.element, "forwarding", {"dest": target, "prob": self.number()})
@@ -315,6 +329,13 @@ class _Reading:
         else:
             for number, value in enumerate(self.numbers(), 1):
                 _said(entry.phase(number), letter, value)
+
+    def bind(self, entry: _Entry) -> None:
+        """Take the first activity of an entry."""
+        if entry.bound:
+            msg = f"entry {entry.element.get('name')} has two first activities; choose one"
+            raise self.wrong(msg)
+        entry.bound = self.next()
 
     def histogram(self, *, phases: bool) -> None:
         """Pass over what is asked of a histogram: [PHASE] MIN : MAX BINS KIND."""
@@ -353,7 +374,7 @@ class _Reading:
             raise self.wrong(msg)
         name = self.next()
         if name not in known:
-            known[name] = SubElement(graph, "activity", {"name": name})
+            known[name] = SubElement(graph, "activity", {"name": name, _STEP["s"]: "0"})
         if letter == "H":
             self.histogram(phases=False)
         elif letter in _CALL:
@@ -361,7 +382,8 @@ class _Reading:
             _call(known[name], letter, target, self.number())
         else:
             _said(known[name], letter, self.number())
-        self.takes(_END)
+        if self.peek(1) not in ("", *_SECTIONS):  # of a row; otherwise of the section
+            self.takes(_END)
 
     def connection(self, graph: Element, replies: list[Element]) -> None:
         """``a & b -> c``: what follows when which activities are done."""

@@ -10,6 +10,7 @@ from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest
 from headway.kinds import number_of
 from headway.models.importing.fans import fans_of
 from headway.models.importing.foreign.naming import plain_names
+from headway.models.importing.lqnx_parts import check_parts
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, unit
@@ -17,6 +18,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.flows import parts_of
 from headway.models.structure.parts.layers import Layers
+from headway.numerals import digits
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
@@ -29,6 +31,7 @@ AT_PROCESSORS = {
     "rand": Discipline.RANDOM,
     "hol": Discipline.PRIORITY,
     "pp": Discipline.PREEMPTIVE,
+    "pri": Discipline.PREEMPTIVE,
 }
 AT_TASKS = {
     "ref": Discipline.FCFS,
@@ -39,6 +42,8 @@ AT_TASKS = {
     "pri": Discipline.PRIORITY,
 }
 _CALLS = {"synch-call": True, "asynch-call": False}
+_ORDERS = {"STOCHASTIC": False, "DETERMINISTIC": True}
+_PHASES = 1, 2, 3
 _MOST_PARTS = 2_000  # steps of a flow with its choices written out
 _DEEPEST = 150  # activities in a row: Python's own stack
 
@@ -83,6 +88,8 @@ def read_lqnx(root: Element, name: str, source: str) -> Model:
         model = Model.of(replace(graph, layers=layers)).at(reading.values)
         layers.at(name, reading.values)
         reading.check_replies(root)
+        for drawn in reading.graphs:
+            drawn.check_use()
     except (GraphError, InvalidParameter) as error:
         msg = f"{source}: {error}"
         raise ModelFileError(msg) from None
@@ -99,6 +106,7 @@ class _Reading:
         self.parameters: dict[str, Parameter] = {}
         self.values: dict[str, float] = {}
         self.drawn: set[str] = set()
+        self.graphs: list[_Activities] = []
 
     def wrong(self, place: str, what: str) -> ModelFileError:
         return ModelFileError(f"{self.source}: {place}: {what}")
@@ -115,11 +123,8 @@ class _Reading:
         for task in root.findall("task"):
             place = f"task {task.get('name', '')}"
             raise self.wrong(place, "it has no processor; put it into one")
-        for part in root:
-            if part.tag not in ("processor", "solver-params", "plot-control", "pragma", "spex"):
-                what = f"headway does not read <{part.tag}>; leave it out"
-                raise self.wrong("lqn-model", what)
-        for processor in root.iter("processor"):
+        check_parts(root, self.wrong)
+        for processor in root.findall("processor"):
             name = self.name_of(processor)
             self.once("processor", name, processors)
             processors[name] = self.processor(name, processor)
@@ -166,6 +171,16 @@ class _Reading:
             raise self.wrong(place, f"{key} is {quoted(text)}; it must be a number")
         return value
 
+    def members(self, element: Element, place: str) -> float:
+        """Servers, threads or clients."""
+        number = self.number(element, "multiplicity", place, 1.0)
+        if element.get("scheduling") != "inf":
+            return number
+        if number not in (1.0, inf):
+            what = f"it is without limit (scheduling inf) and {digits(number)}-fold; delete one"
+            raise self.wrong(place, what)
+        return inf
+
     def known(
         self, words: Mapping[str, Known], element: Element, default: str, place: str
     ) -> Known:
@@ -183,16 +198,13 @@ class _Reading:
 
     def processor(self, name: str, element: Element) -> Processor:
         place = f"processor {name}"
-        if element.find("group") is not None:
-            raise self.wrong(place, "<group> is not supported")
         discipline = self.known(AT_PROCESSORS, element, "fcfs", place)
-        servers = self.number(element, "multiplicity", place, 1.0)
-        endless = element.get("scheduling") == "inf" or servers == inf
+        servers = self.members(element, place)
         speed, copies = (
             of_number(self.number(element, key, place, 1.0))
             for key in ("speed-factor", "replication")
         )
-        if endless:
+        if servers == inf:
             return Processor(of_number(inf), Discipline.SHARING, speed, copies)
         named = of_number(servers)
         if servers > 1:
@@ -207,15 +219,12 @@ class _Reading:
 
     def task(self, name: str, processor: str, element: Element) -> Task:
         place = f"task {name}"
-        self.refuse(element, place, {"queue-length": "0", "initially": ""})
-        for part in element:
-            if part.tag.startswith("rw"):
-                raise self.wrong(place, f"<{part.tag}> is not supported")
         discipline = self.known(AT_TASKS, element, "fcfs", place)
+        self.refuse(element, place, {"queue-length": "0", "initially": ""})
         clients = element.get("scheduling") == "ref"
-        threads = self.number(element, "multiplicity", place, 1.0)
+        threads = self.members(element, place)
         plain = self.plain[name]
-        if element.get("scheduling") == "inf" or threads == inf:
+        if threads == inf:
             members = of_number(inf)
         elif clients:
             members = formula(self.parameter(f"{plain}_population", threads))
@@ -231,26 +240,26 @@ class _Reading:
 
     def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
         graph = element.find("task-activities")
-        activities = None if graph is None else _Activities(self, task, graph)
+        own = {entry.get("name", "") for entry in element.findall("entry")}
+        activities = None if graph is None else _Activities(self, task, graph, own)
+        self.graphs += [] if activities is None else [activities]
         clients = element.get("scheduling") == "ref"
         for entry in element.findall("entry"):
             name = self.name_of(entry)
             place = f"entry {name}"
-            for part in entry:
-                if part.tag not in ("forwarding", "entry-phase-activities") and not (
-                    part.tag.startswith("result-") or part.tag.endswith("histogram")
-                ):
-                    raise self.wrong(place, f"<{part.tag}> is not supported")
             self.refuse(entry, place, {"semaphore": "", "rwlock": ""})
-            phases = entry.find("entry-phase-activities")
+            phases = entry.find("entry-phase-activities/activity")
             if phases is not None:
-                flow = self.phases(phases, place, clients=clients)
+                if activities is not None and name in activities.starts:
+                    raise self.wrong(place, "it has phases and a graph of activities; delete one")
+                within = entry.findall("entry-phase-activities/activity")
+                flow = self.phases(within, place, clients=clients)
             elif activities is not None:
                 flow = activities.flow(name)
                 if not entry.findall("forwarding"):
                     self.drawn.add(name)
             else:
-                raise self.wrong(place, "it has no activities")
+                raise self.wrong(place, "it has no activities; give it some, or leave it out")
             forwards = {
                 one.get("dest", ""): of_number(self.number(one, "prob", place, 1.0))
                 for one in entry.findall("forwarding")
@@ -259,12 +268,16 @@ class _Reading:
             rank = int(self.number(entry, "priority", place, self.usual_rank))
             yield name, Entry(task, flow, rate, forwards, rank)
 
-    def phases(self, element: Element, place: str, *, clients: bool) -> Flow:
+    def phases(self, activities: list[Element], place: str, *, clients: bool) -> Flow:
         """The first phase, the reply, and others behind it; of clients, one after the other."""
-        by_phase = {
-            int(self.number(one, "phase", place, 1.0)): self.step(one, place)
-            for one in element.findall("activity")
-        }
+        by_phase: dict[int, Step] = {}
+        for one in activities:
+            number = self.number(one, "phase", place, 1.0)
+            if number not in _PHASES or number in by_phase:
+                what = f"phase {one.get('phase')} is "
+                what += "there twice" if number in by_phase else "none; phases are 1, 2 and 3"
+                raise self.wrong(place, what)
+            by_phase[int(number)] = self.step(one, place)
         first = by_phase.pop(1, Step(f"{place}, first phase"))
         later = [by_phase[k] for k in sorted(by_phase)]
         reply = () if clients else (Reply(),)
@@ -276,10 +289,10 @@ class _Reading:
         calls: dict[bool, dict[str, object]] = {True: {}, False: {}}
         for part in element:
             if part.tag in _CALLS:
-                mean = self.number(part, "calls-mean", where, 1.0)
-                calls[_CALLS[part.tag]][part.get("dest", "")] = of_number(mean)
-            elif not (part.tag.startswith("result-") or part.tag.endswith("histogram")):
-                raise self.wrong(where, f"<{part.tag}> is not supported")
+                known, dest = calls[_CALLS[part.tag]], part.get("dest", "")
+                if dest in known:
+                    raise self.wrong(where, f"it calls {dest} twice; add up the calls")
+                known[dest] = of_number(self.number(part, "calls-mean", where, 1.0))
         demand, scv, think = (
             of_number(self.number(element, key, where, default))
             for key, default in (
@@ -288,7 +301,10 @@ class _Reading:
                 ("think-time", 0.0),
             )
         )
-        fixed = element.get("call-order", "STOCHASTIC").upper() == "DETERMINISTIC"
+        order = element.get("call-order", "STOCHASTIC")
+        if order.upper() not in _ORDERS:
+            raise self.wrong(where, f"call-order {quoted(order)} is not supported")
+        fixed = _ORDERS[order.upper()]
         return Step(name, demand, scv, think, calls[True], calls[False], fixed)
 
 
@@ -303,7 +319,7 @@ class _Join:
 class _Activities:
     """The graph of a task's activities, written out as the flow of each entry."""
 
-    def __init__(self, reading: _Reading, task: str, element: Element) -> None:
+    def __init__(self, reading: _Reading, task: str, element: Element, entries: set[str]) -> None:
         self.reading, self.place = reading, f"task {task}"
         self.steps: dict[str, Step] = {}
         self.starts: dict[str, str] = {}
@@ -312,22 +328,58 @@ class _Activities:
         self.after: dict[int, Element | None] = {}
         self.known: dict[tuple[str, str], tuple[Flow, _Join | None]] = {}
         self.path: list[str] = []
+        self.led: set[str] = set()
+        self.again: list[str] = []
         for one in element.findall("activity"):
             step = reading.step(one, self.place)
+            self._once(step.name in self.steps, step.name, "is there twice; rename one")
             self.steps[step.name] = step
             if bound := one.get("bound-to-entry"):
+                if bound in self.starts:
+                    what = f"{self.starts[bound]} and {step.name} are both bound to it; choose one"
+                    place = f"entry {bound}"
+                    raise reading.wrong(place, what)
                 self.starts[bound] = step.name
         for one in element.findall("reply-entry"):
             for reply in one.findall("reply-activity"):
                 self.replies.setdefault(reply.get("name", ""), set()).add(one.get("name", ""))
+        self.led.update(self.starts.values())
         for number, one in enumerate(element.findall("precedence")):
             self._precedence(number, one)
+        self._check_names(entries)
+
+    def _once(self, wrong: object, name: str, what: str) -> None:
+        if wrong:
+            raise self.reading.wrong(self.place, f"activity {name} {what}")
+
+    def _check_names(self, entries: set[str]) -> None:
+        """Refuse starts and replies of entries that the task has not, and replies of nothing."""
+        for bound in self.starts:
+            if bound not in entries:
+                what = f"an activity is bound to {quoted(bound)}, which is no entry of it"
+                raise self.reading.wrong(self.place, what + nearest(bound, entries))
+        for name, answered in self.replies.items():
+            if name not in self.steps:
+                what = f"{quoted(name)}, which replies, is no activity"
+                raise self.reading.wrong(self.place, what + nearest(name, self.steps))
+            if lost := sorted(answered - entries):
+                what = f"{name} replies to {quoted(lost[0])}, which is no entry of it"
+                raise self.reading.wrong(self.place, what)
+
+    def check_use(self) -> None:
+        """Refuse activities that follow from no entry, or by two ways that do not join."""
+        for name in self.again:
+            what = "is led to twice, or bound to an entry too; join the ways"
+            self._once(name, name, what)
+        reached = {name for name, _ in self.known}
+        for name in self.steps:
+            what = "follows from no entry; bind it, lead to it, or leave it out"
+            self._once(name not in reached, name, what)
 
     def _precedence(self, number: int, element: Element) -> None:
         before = [part for part in element if part.tag.startswith("pre")]
         after = [part for part in element if part.tag.startswith("post")]
-        if len(before) != 1:
-            raise self.reading.wrong(self.place, "a precedence needs one <pre>")
+        self._check_ends(before, after)
         names = [one.get("name", "") for one in before[0].findall("activity")]
         join = None
         if before[0].tag == "pre-AND":
@@ -340,7 +392,21 @@ class _Activities:
                 what = f"a precedence names {quoted(name)}, which is no activity"
                 raise self.reading.wrong(self.place, what)
             if after or join:
+                self._once(name in self.onward, name, "leads on twice; fork, or choose")
                 self.onward[name] = (after[0] if after else element, join)
+
+    def _check_ends(self, before: list[Element], after: list[Element]) -> None:
+        """Refuse a precedence without a beginning or with two ends; note where it leads."""
+        if len(before) != 1 or len(after) > 1:
+            raise self.reading.wrong(self.place, "a precedence needs one <pre> and one <post>")
+        for part in (*before, *after):
+            if part.find("activity") is None:
+                what = f"<{part.tag}> names no activity"
+                raise self.reading.wrong(self.place, what)
+        for one in (each for part in after for each in part.iter()):
+            for name in filter(None, (one.get("name"), one.get("end"))):
+                self.again += [name] if name in self.led else []
+                self.led.add(name)
 
     def flow(self, entry: str) -> Flow:
         """What is done for an entry, from the activity that is bound to it."""

@@ -24,7 +24,7 @@ LAYERED = "lqn-model"
 """Root element of layered services."""
 
 
-TEXTS = (".in", ".lqn")
+TEXTS = (".in", ".lqn", ".xlqn")
 """Endings of the older form of layered services, which is not XML."""
 
 
@@ -63,7 +63,7 @@ def read_foreign(path: str | Path) -> Imported | LayeredFile:
         For a file of another kind, or for parts that headway does not support; names them.
     """
     file = Path(path)
-    root = _layered_text(file) if file.suffix in TEXTS else read_xml(file)
+    root = _layered_text(file) if file.suffix.lower() in TEXTS else read_xml(file)
     if root.tag == LAYERED:
         from headway.models.importing.lqnx import read_lqnx
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.flow import steps_of
+from headway.queueing.layers.flow import Choice, Flow, Series, Step, Together, steps_of
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
 from headway.queueing.layers.points import first_of, joined, points_of
 from headway.queueing.layers.program import (
@@ -244,7 +244,40 @@ def check_chain(system: LayeredSystem, program: Program) -> None:
         if np.any(np.not_equal(step.scv, 1)) and np.any(step.demand):
             msg = f"step {step.name}: a chain needs exponential times, an scv of 1"
             raise GraphError(msg)
+    _check_time(system)
     _check_endless(system, program)
+
+
+def _check_time(system: LayeredSystem) -> None:
+    """Refuse clients who can be through again and again in no time."""
+    for name, entry in system.entries.items():
+        task = system.tasks[entry.task]
+        if task.clients and not np.any(task.think_time) and _at_once(system, entry.flow):
+            msg = (
+                f"entry {name}: its clients can be through at once, without a call, so a state of "
+                "the chain has no end; give it a demand, or its clients a think_time"
+            )
+            raise GraphError(msg)
+
+
+def _at_once(system: LayeredSystem, flow: Flow) -> bool:
+    """Whether a flow can be done in no time."""
+    match flow:
+        case Step():
+            return not (np.any(flow.demand) or np.any(flow.think_time) or _surely(system, flow))
+        case Series(parts):
+            return all(_at_once(system, part) for part in parts)
+        case Choice(ways):
+            return any(np.any(chance) and _at_once(system, way) for chance, way in ways)
+        case Together(branches, needed):
+            return sum(_at_once(system, each) for each in branches) >= needed
+    return True
+
+
+def _surely(system: LayeredSystem, step: Step) -> bool:
+    """Whether a step always makes a call that takes time."""
+    asked = [name for name, mean in step.calls.items() if np.any(mean)]
+    return step.fixed and any(not _at_once(system, system.entries[n].flow) for n in asked)
 
 
 def _check_endless(system: LayeredSystem, program: Program) -> None:

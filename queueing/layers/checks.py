@@ -21,6 +21,9 @@ from headway.queueing.layers.flow import (
 )
 from headway.queueing.layers.parts import Entry, Processor, Task
 
+_MOST = 10**9
+"""Clients that are counted: more than any method could tell apart."""
+
 _SUM = 1e-6  # files round probabilities to six digits
 
 
@@ -58,9 +61,7 @@ def check_numbers(
         _check_copies(f"replicas of {name}", one.replicas)
     for name, task in tasks.items():
         check_not_negative(f"think_time of {name}", task.think_time)
-        if task.clients:
-            check_count(f"population of {name}", task.threads)
-        _check_limit(f"{'population' if task.clients else 'threads'} of {name}", task.threads)
+        _check_members(name, task)
         _check_copies(f"replicas of {name}", task.replicas)
         for other, fan in task.fan_out.items():
             _check_copies(f"fan_out of {name} to {other}", fan)
@@ -69,6 +70,20 @@ def check_numbers(
         for step, times in steps_of(entry.flow):
             check_not_negative(f"times that {step.name} is done", times)
             _check_step(step)
+
+
+def _check_members(name: str, task: Task) -> None:
+    """Clients are whole, and end; threads are whole or without limit, and do not think."""
+    if not task.clients:
+        if np.any(task.think_time):
+            msg = f"think_time of {name} is of clients alone; give its steps a think_time"
+            raise GraphError(msg)
+        _check_limit(f"threads of {name}", task.threads)
+        return
+    check_count(f"population of {name}", task.threads)
+    if np.any(np.greater(task.threads, _MOST)):
+        msg = f"population of {name} is {_numeral(task.threads)}; it may be {_MOST:,} at most"
+        raise GraphError(msg)
 
 
 def _check_step(step: Step) -> None:
@@ -233,6 +248,26 @@ def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]
         begins = np.any(entry.arrival_rate) or tasks[entry.task].clients
         if each not in called and not begins:
             msg = f"nobody calls entry {each}; call it, give it an arrival rate, or leave it out"
+            raise GraphError(msg)
+
+
+def check_time(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
+    """Refuse clients whose cycle takes no time, on average; no circles are left."""
+    known: dict[str, Amount] = {}
+
+    def takes(name: str) -> Amount:
+        if name not in known:
+            own = sum(
+                n * (step.demand + step.think_time) for step, n in steps_of(entries[name].flow)
+            )
+            passed = (*entries[name].calls(), *entries[name].forwards.items())
+            known[name] = own + sum(mean * takes(other) for other, mean in passed)
+        return known[name]
+
+    for name, entry in entries.items():
+        task = tasks[entry.task]
+        if task.clients and not np.all(np.greater(task.think_time + takes(name), 0)):
+            msg = f"clients {entry.task} take no time; give a step a demand, or them a think_time"
             raise GraphError(msg)
 
 

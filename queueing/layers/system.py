@@ -14,6 +14,7 @@ from headway.queueing.layers.checks import (
     check_flow,
     check_names,
     check_numbers,
+    check_time,
     check_use,
 )
 from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together, steps_of
@@ -71,8 +72,9 @@ class LayeredSystem:
         for name, entry in self.entries.items():
             check_flow(name, entry, clients=self.tasks[entry.task].clients)
         check_copies(self.processors, self.tasks)
-        check_use(self.name, self.tasks, self.entries)
         check_circles(self.tasks, self.entries)
+        check_use(self.name, self.tasks, self.entries)
+        check_time(self.tasks, self.entries)
 
     def at_points(
         self,

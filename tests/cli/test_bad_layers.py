@@ -29,6 +29,7 @@ processor = "cpu"
 entries.note = { demand = 0.1, calls = { read = 1 } }
 """
 CALLED = "entries.use.calls = { ask = 2 }", "entries.use.calls = { ask = 2, note = 1 }"
+SENT = "entries.use.calls = { ask = 2 }\nentries.use.sends = { note = 1 }"
 CHOICE = '{ choice = [[0.5, "b"], [0.4, "c"]] }'
 TOGETHER = '{ together = ["b", "c"], needed = 1 }'
 
@@ -59,6 +60,7 @@ IN_TOML = {
     "no threads": ("threads = 2", "threads = 0", "threads of web is 0"),
     "half": ("threads = 2", "threads = 1.5", "threads of web is 1.5"),
     "nobody at all": ("population = 3", "population = 0", "is 0; it must be"),
+    "too many": ("population = 3", "population = 1e30", "it may be 1,000,000,000 at most"),
     "negative": ("a = 0.1", "a = -0.1", "is -0.1; it must be"),
     "unknown": ("{ read = 1 }", "{ reed = 1 }", "'reed', which is no entry"),
     "unused": ('["a", "reply"', '["reply"', "activity a stands nowhere"),
@@ -66,6 +68,21 @@ IN_TOML = {
         "entries.read.demand = 0.1",
         "entries.read = { demand = 0.1, forwards = { ask = 1.5 } }",
         "1.5",
+    ),
+    "no time": (
+        "[tasks.web]\nprocessor",
+        "[tasks.idle]\npopulation = 2\nentries.sit = {}\n[tasks.web]\nprocessor",
+        "clients idle take no time",
+    ),
+    "thinks": (
+        "threads = 2",
+        "threads = 2\nthink_time = 1",
+        "think_time of web is of clients alone",
+    ),
+    "piles up": (
+        "note = { demand = 0.1",
+        "note = { demand = 100",
+        "messages pile up: the threads of",
     ),
     "key": ("threads = 2", "treads = 2", "unknown key treads"),
 }
@@ -75,7 +92,7 @@ IN_TOML = {
 def test_a_faulty_model_is_refused_in_one_line(case, tmp_path):
     """With exit code 2."""
     old, new, words = IN_TOML[case]
-    whole = MODEL.replace(*CALLED)
+    whole = MODEL.replace(*CALLED) if case != "piles up" else MODEL.replace(CALLED[0], SENT)
     assert old in whole
     refused(tmp_path / "one.toml", whole.replace(old, new, 1), words)
 
@@ -113,6 +130,9 @@ OR = '<post-OR><activity name="b" prob="0.5"/><activity name="c" prob="0.4"/></p
 AND = '<post-AND><activity name="b"/><activity name="c"/></post-AND>'
 QUORUM = '<pre-AND quorum="3"><activity name="b"/><activity name="c"/></pre-AND>'
 LOOP = '<post-LOOP><activity name="b" count="2"/></post-LOOP>'
+TO_C = TO_B.replace('"b"', '"c"')
+FROM_B = FROM_A.replace('"a"', '"b"')
+PHASE = '<activity name="more" phase="1" host-demand-mean="1"/>'
 TO_D = '<post><activity name="d"/></post>'
 D = '<activity name="d" host-demand-mean="1"/>'
 
@@ -131,6 +151,69 @@ IN_LQNX = {
         "cannot wait for 3 of 2 branches",
     ),
     "no threads": (phases("e", task='scheduling="fcfs" multiplicity="0"'), "threads of te is 0"),
+    "misspelt": (phases("e", task='multiplicty="4"'), "'multiplicty'; did you mean multiplicity?"),
+    "no name of a call": (
+        phases("e", "f").replace('dest="f" ', "") + phases("f"),
+        "synch-call: it has no dest; add it",
+    ),
+    "no type": (phases("e").replace(' type="PH1PH2"', ""), "entry e: it has no type; add it"),
+    "element": (phases("e").replace("</task>", "<entri/></task>"), "te: <entri> is not supported"),
+    "phase": (
+        phases("e").replace('phase="1"', 'phase="4"'),
+        "phase 4 is none; phases are 1, 2 and",
+    ),
+    "half a phase": (phases("e").replace('phase="1"', 'phase="1.5"'), "phase 1.5 is none"),
+    "phase twice": (
+        phases("e").replace("<entry-phase-activities>", f"<entry-phase-activities>{PHASE}"),
+        "phase 1 is there twice",
+    ),
+    "no phase": (
+        '<task name="t"><entry name="e" type="PH1PH2"><entry-phase-activities/></entry></task>',
+        "entry e: it has no activities; give it some",
+    ),
+    "phases and a graph": (
+        graph()
+        .replace("<entry ", "<entry ")
+        .replace(
+            'type="NONE"/>',
+            f'type="NONE"><entry-phase-activities>{PHASE}</entry-phase-activities></entry>',
+        ),
+        "entry e: it has phases and a graph of activities; delete one",
+    ),
+    "calls twice": (
+        phases("e", "f").replace("<synch", '<synch-call dest="f" calls-mean="2"/><synch')
+        + phases("f"),
+        "it calls f twice; add up the calls",
+    ),
+    "order": (
+        phases("e").replace('phase="1"', 'phase="1" call-order="LIST"'),
+        "call-order 'LIST' is not supported",
+    ),
+    "without limit": (
+        phases("e", task='scheduling="inf" multiplicity="2"'),
+        "is without limit (scheduling inf) and 2-",
+    ),
+    "nowhere": (
+        graph(pre(FROM_A, TO_B), REPLY.format("b")),
+        "activity c follows from no entry; bind it",
+    ),
+    "activity twice": (graph(B), "activity b is there twice; rename one"),
+    "two firsts": (graph(BOUND.replace('"a"', '"d"')), "entry e: a and d are both bound to it"),
+    "bound elsewhere": (
+        graph(BOUND.replace('"a"', '"d"').replace('"e"', '"g"')),
+        "an activity is bound to 'g', which is no entry of it",
+    ),
+    "leads twice": (graph(pre(FROM_A, TO_B), pre(FROM_A, TO_C)), "activity a leads on twice; fork"),
+    "led to twice": (
+        graph(pre(FROM_A, AND), pre(FROM_B, TO_C), REPLY.format("a")),
+        "activity c is led to twice",
+    ),
+    "replies elsewhere": (
+        graph(pre(FROM_A, TO_B), REPLY.format("b").replace('"e"', '"use"')),
+        "b replies to 'use', which is no entry of it",
+    ),
+    "nowhere to": (graph(pre(FROM_A, "<post/>")), "task t: <post> names no activity"),
+    "reply of nothing": (graph(REPLY.format("z")), "'z', which replies, is no activity"),
     "no reply": (graph(pre(FROM_A, TO_B)), "none of its activities replies"),
     "ends in a loop": (graph(pre(FROM_A, LOOP)), "none of its activities replies"),
     "not a file": ("<", "not XML"),

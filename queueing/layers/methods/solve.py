@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import GraphError
 from headway.numerals import significant
 from headway.queueing.layers.chain import (
     MOST_STATES,
@@ -37,6 +38,10 @@ LEAST_STATES = 100
 
 UNASKED_WORK = 200_000
 """States of all points of a question together, beyond which none takes its chain: about 5 s."""
+
+
+_OVER = 1.01
+"""A use that is more than an error of layers taken one by one; those who wait reach 1 at most."""
 
 
 def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans, str]:
@@ -194,6 +199,7 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
     groups = alike(system)
     means = joined(system, [by_layers(at(system, points)) for points in groups], groups)
     if not system.is_open:
+        _check_messages(means)
         return replace(means, approximation=_note(means))
     over = np.asarray(means.busiest()) >= 1
     entries = {
@@ -206,6 +212,19 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
         for name, one in means.entries.items()
     }
     return LayeredMeans(system, entries, _note(means))
+
+
+def _check_messages(means: LayeredMeans) -> None:
+    """Refuse clients who send more than a resource can serve: nobody waits, so it piles up."""
+    if not any(dict(entry.sends()) for entry in means.system.entries.values()):
+        return
+    for name, use in means.uses().items():
+        if np.any(np.greater(use, _OVER)):
+            msg = (
+                f"messages pile up: {name} would be {significant(100 * float(np.max(use)), 3)}% "
+                "busy; send fewer, or give it more"
+            )
+            raise GraphError(msg)
 
 
 def _note(means: LayeredMeans) -> str:

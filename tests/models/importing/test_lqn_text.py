@@ -159,8 +159,9 @@ def test_a_text_says_what_a_model_file_says(tmp_path):
 
 def test_xml_under_such_a_name_is_read_as_xml(tmp_path):
     """LQNS itself takes both under any name."""
-    text = """<lqn-model><processor name="p"><task name="u" scheduling="ref"><entry name="e">
-    <entry-phase-activities><activity name="a" phase="1" host-demand-mean="2"/>
+    text = """<lqn-model><processor name="p"><task name="u" scheduling="ref">
+    <entry name="e" type="PH1PH2"><entry-phase-activities>
+    <activity name="a" phase="1" host-demand-mean="2"/>
     </entry-phase-activities></entry></task></processor></lqn-model>"""
     answer = import_model(written(tmp_path, text, "one.lqn"))
     assert answer.solution.throughput == pytest.approx(0.5, rel=1e-12)
@@ -201,6 +202,18 @@ REFUSED = {
         "t web n page -1 cpu r 3 I users web 2",
         "task users calls 6 replicas of web, which has 3; reduce its fan_out",
     ),
+    "a variable of a flag": ("p cpu f", "p cpu f m $servers", "line 2: the variable '[$]servers'"),
+    "no work": ("s page 2 -1\n", "", "entry page: it has no activities"),
+    "two firsts": (
+        "s page 2 -1",
+        "A page one\nA page two",
+        "line 12: entry page has two first activities; choose one",
+    ),
+    "a section that ends at once": (
+        "s page 2 -1\n-1\n",
+        "A page a\n-1\nA web\ns a 1\n-1\n",
+        "entry page: none of its activities replies",
+    ),
     "queue": (
         "t web n page -1 cpu",
         "t web n page -1 q 5 cpu",
@@ -217,6 +230,40 @@ def test_what_is_not_supported_is_refused_with_its_line(case, tmp_path):
     with pytest.raises(ModelFileError, match=words) as refused:
         find_model(written(tmp_path, SHORT.replace(old, new, 1)))
     assert "\n" not in str(refused.value)
+
+
+FANS = """P 2
+p a f r 2
+p b f
+-1
+T 2
+t users r use -1 a r 2
+{}t web n serve -1 b
+-1
+E 2
+s use 1 -1
+y use serve 1 -1
+s serve 1 -1
+{}-1
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [FANS.format("O users web 1\nI users web 2\n", ""), FANS.format("", "i use serve 2 -1\n")],
+    ids=["before the task is there", "by entry, in a row of its own"],
+)
+def test_fans_are_read_where_they_stand(tmp_path, text):
+    """M/M/1//2 with a think time as long as its service: 0.8 requests a second."""
+    answer = find_model(written(tmp_path, text)).solve()
+    assert answer["web.throughput"] == pytest.approx(0.8, rel=1e-9)
+
+
+def test_text_may_be_named_xlqn(tmp_path):
+    """As LQNS names files with expressions, which this one has not."""
+    path = tmp_path / "short.XLQN"
+    path.write_text(SHORT, encoding="utf-8")
+    assert find_model(str(path)).solve().throughput > 0
 
 
 def test_text_cut_anywhere_is_read_or_refused(tmp_path):

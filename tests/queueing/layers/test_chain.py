@@ -10,6 +10,7 @@ from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.means import LayeredMeans
+from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.playing import play_layers
 from headway.queueing.layers.system import LayeredSystem
@@ -209,6 +210,21 @@ def test_a_chain_refuses_what_it_cannot_hold() -> None:
     with pytest.raises(GraphError, match="arrive without end"):
         by_chain(system)
     assert by_chain(solved(Step("use", 1.0), {}, 3, think_time=1.0).system, 2) is None
+
+
+def test_clients_without_work_of_their_own_are_answered() -> None:
+    """Their calls may be none, so the chain has no states; one server is always busy, to 1%."""
+    ask = Step("use", calls={"serve": 1.0})
+    system = LayeredSystem(
+        "idle",
+        {"desk": Processor(math.inf), "cpu": Processor(discipline=Discipline.FCFS)},
+        {"users": Task("desk", 3, clients=True), "server": Task("cpu")},
+        {"use": Entry("users", ask), "serve": Entry("server", Step("serve", 1.0))},
+    )
+    with pytest.raises(GraphError, match="clients can be through at once, without a call"):
+        by_chain(system)
+    means, _ = solve_layers(system)
+    assert means.throughput("users") == pytest.approx(1.0, rel=0.01)
 
 
 def agree(system: LayeredSystem, most: int) -> bool:
