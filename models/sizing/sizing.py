@@ -43,12 +43,16 @@ class Extent:
     front: int = 131_072
 
     def within(self, judge: Judge, solution: Solution) -> "Extent":
-        """Limits reduced for slow cases: closed networks, many draws, percentiles one at a time."""
+        """Limits reduced for slow cases: closed networks, many draws, percentiles one at a time.
+
+        Layers with other threads are other systems, each solved alone: some 15 ms.
+        """
         judged = self.judged if judge.chance is None else self.judged // 10
+        slower = 512 if solution.model.graph.layers else 1 if solution.is_open else 32
         return Extent(
             judged // 100 if judge.is_slow else judged,
             self.priced,
-            self.front if solution.is_open else self.front // 32,
+            self.front // slower,
         )
 
 

@@ -1,6 +1,7 @@
 """Layered systems by the rows of the table of methods that take them."""
 
 from dataclasses import fields, replace
+from itertools import accumulate
 from math import inf
 
 import numpy as np
@@ -84,8 +85,8 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     groups = alike(system)
     parts = [at(system, points if points.size > 1 else int(points[0])) for points in groups]
     if np.prod(system.shape) * UNASKED_STATES > UNASKED_WORK:
-        work = [points.size * _work(part) for points, part in zip(groups, parts, strict=True)]
-        if sum(work) > UNASKED_WORK:
+        work = (points.size * _work(part) for points, part in zip(groups, parts, strict=True))
+        if any(total > UNASKED_WORK for total in accumulate(work)):
             return _solved(system, "layers")
     return _put_together(system, groups, [_solved(part, AUTO) for part in parts])
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway.errors import InvalidParameter
-from headway.models import ModelGraph, catalogue_model, size_model
+from headway.models import ModelGraph, catalogue_model, parse_model, size_model
 from headway.models.analysis.goals import Goal
 from headway.models.sizing.cost import cost_of
 from headway.models.sizing.resources import resources
@@ -116,6 +116,42 @@ def test_only_so_many_are_solved_for_the_front():
     assert (every.scope, every.looked_at) == (Scope.ALL, 4096)
     assert (some.best, some.cheaper, some.steps) == (every.best, every.cheaper, every.steps)
     assert some.front == every.front[: len(some.front)]
+
+
+LAYERED = """
+name = "pools"
+
+[parameters]
+web = 1
+store = 1
+
+[processors.far]
+servers = "unlimited"
+
+[tasks.users]
+population = 2
+think_time = 1
+entries.use.calls = { page = 1 }
+
+[tasks.web]
+processor = "far"
+threads = "web"
+entries.page = { demand = 0.5, calls = { read = 1 } }
+
+[tasks.store]
+processor = "far"
+threads = "store"
+entries.read.demand = 0.5
+"""
+
+
+def test_layers_are_not_solved_far_beyond_the_cheapest():
+    """Each pool makes another system, so of 6,400 only the cheapest few are solved."""
+    model = parse_model(LAYERED)
+    choose = {"web": range(1, 81), "store": range(1, 81)}
+    size = size_model(model, ["response_time<=1.01"], choose, "web + store")
+    assert size.best.values == {"web": 2.0, "store": 2.0}  # nobody waits: 1 s
+    assert (size.scope, size.looked_at, size.proven) == (Scope.CHEAPEST, 256, True)
 
 
 @pytest.mark.parametrize(
