@@ -1,6 +1,7 @@
 """Means of a layered system: what was found for each entry, and what follows from it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -117,6 +118,32 @@ class LayeredMeans:
     def busiest(self) -> Amount:
         """The largest of these."""
         return np.max(np.broadcast_arrays(0.0, *self.uses().values()), axis=0)
+
+    def from_outside(self) -> "LayeredMeans":
+        """The same with the requests alone that follow from arrivals.
+
+        These are as many however long they wait, so where they take a whole pool or processor, it
+        is saturated; clients, who come again when they have been served, may fill what is left.
+        """
+        system, flows = self.system, dict.fromkeys(self.system.entries, (0.0, 0.0))
+        for source, counts in visits(system).items():
+            task = system.tasks[system.entries[source].task]
+            rate = self.entries[source].throughput if task.clients else 0.0
+            rate = (rate + system.entries[source].arrival_rate) * task.replicas
+            for name, count in counts.items():
+                outside, every = flows[name]
+                flow = rate * count
+                flows[name] = outside + (0.0 if task.clients else flow), every + flow
+        entries = {
+            name: replace(one, throughput=one.throughput * flows[name][0] / _some(flows[name][1]))
+            for name, one in self.entries.items()
+        }
+        return replace(self, entries=entries)
+
+
+def _some(number: Amount) -> Amount:
+    """A number to divide by, where 0 is of nothing."""
+    return np.maximum(number, 1e-300)
 
 
 def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:

@@ -132,7 +132,7 @@ def _still_full(
     """Points at which, in the last steps, a server has had more to do than it can."""
     if step < STEPS - _LAST or not full.any():
         return full
-    busiest = _means(part.system, part.numbers(now)).busiest()
+    busiest = _means(part.system, part.numbers(now)).from_outside().busiest()
     return np.asarray(full & (np.ravel(busiest) >= 1))
 
 

@@ -217,7 +217,8 @@ class Others:
     ) -> Iterator[_Part]:
         """What a source does at a server, by the part of the cut through which it comes.
 
-        And what it does behind the last thread of a task, which is held: that cannot be (False).
+        And what it does behind the last thread of a task, which is held: that cannot be (False),
+        but what was forwarded from there holds that thread no more.
         """
         source, start = self.sources.all[k], self._label(k)
         first = start if start in cut else None
@@ -233,6 +234,7 @@ class Others:
                     yield label or start, work, often, True
                 elif left[task] <= 0:
                     yield label or start, work, often, False
+                    asked.add(self.system.entries[entry].forwards, label, often)
                 else:
                     within = label or (("pool", task) if ("pool", task) in cut else None)
                     if is_there:

@@ -202,7 +202,7 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
     if not system.is_open:
         _check_messages(means)
         return replace(means, approximation=_note(means))
-    over = np.asarray(means.busiest()) >= 1
+    over = np.asarray(means.from_outside().busiest()) >= 1
     entries = {
         name: EntryMeans(
             one.throughput,

@@ -1,6 +1,7 @@
 """Layered services with arrivals from outside: labels as measured, and saturation said."""
 
 import numpy as np
+import pytest
 
 from headway.models import Measurements, parse_model, read_model
 from headway.queueing.layers import measured
@@ -123,3 +124,37 @@ def test_the_label_goes_by_the_busiest_pool(tmp_path):
     note = solve_layers(system, "layers")[0].approximation
     assert note == measured.open_note(0.5)
     assert "70% busy" in note
+
+
+MIXED = """
+name = "mixed"
+
+[parameters]
+rate = "0.4/s"
+
+[processors.cpu]
+discipline = "fcfs"
+
+[tasks.robot]
+processor = "cpu"
+population = 1
+entries.crawl.demand = 1
+
+[tasks.web]
+processor = "cpu"
+threads = 3
+entries.page = { demand = 1, arrival_rate = "rate" }
+"""
+
+
+def test_clients_who_fill_a_processor_do_not_saturate_it():
+    """One client is always there, and takes what requests from outside leave: 0.6 a second."""
+    played = parse_model(MIXED).solve(method="simulation")
+    assert not played.saturated
+    assert played["cpu.utilisation"] == pytest.approx(1.0, abs=0.01)
+    assert played["robot.throughput"] == pytest.approx(0.6, rel=0.03)
+    near = parse_model(MIXED).solve(method="layers")
+    assert not near.saturated
+    assert np.isfinite(near["page.response_time"])
+    over = parse_model(MIXED).at(rate=1.2).solve(method="layers")
+    assert over.saturated
