@@ -153,11 +153,12 @@ class _Peak(NamedTuple):
 def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     """Find threads from mean times and rates.
 
-    Beforehand a pool is as likely to be busy to any share a / m as to any other, a being the
-    offered load: so m threads have the chance 1 / m - 1 / (m + 1), and what is beyond those tried
-    counts as no limit. Each counts by its likelihood too, integrated over the work by Laplace's
-    method. Threads are seen if they explain more than chance; the work is then theirs, and
-    otherwise the mean over all of them.
+    Threads are seen if they explain more than chance; the work is then theirs. If not, the model
+    has no limit, so all that was measured counts as work: a shorter one would contradict the loads.
+    How far it may be from that is told by all numbers of threads. Beforehand a pool is as likely to
+    be busy to any share a / m as to any other, a being the offered load: so m threads have the
+    chance 1 / m - 1 / (m + 1), and what is beyond those tried counts as no limit. Each counts by
+    its likelihood too, integrated over the work by Laplace's method.
 
     Parameters
     ----------
@@ -173,9 +174,8 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     best = min(peaks, key=lambda m: peaks[m].deviance)
     least = peaks[best].deviance
     weights = _weights(free, peaks)
-    mean = sum(weight * peak.work for weight, peak in weights)
     if least >= free.deviance - _LIKELY:
-        return ByRates(Pool(inf, low, inf), mean, _doubt(mean, weights, free))
+        return ByRates(Pool(inf, low, inf), free.work, _doubt(free.work, weights, free))
     near = [m for m, peak in peaks.items() if peak.deviance < least + _POSSIBLE]
     work = peaks[best].work
     pool = Pool(float(best), min(near), float(max(near)))
