@@ -473,3 +473,11 @@ def test_calls_that_are_given_up_are_a_finding(tmp_path):
     [finding] = [f for f in answer["findings"] if f["kind"] == "calls_given_up"]
     assert finding["value"] == 0.25
     assert "25% of all calls were given up before they were answered" in finding["text"]
+
+
+def test_a_report_beside_traces_says_what_compares_them(tmp_path):
+    """It compared each service's time with that of all."""
+    told(tmp_path, {"t.jsonl": ASKED}, "--out", str(tmp_path / "t.toml"))
+    page = tmp_path / "t.html"
+    message = refusal("report", tmp_path / "t.toml", "--data", tmp_path / "t.jsonl", "--out", page)
+    assert "compares service by service" in message
