@@ -27,7 +27,9 @@ from headway.models.plotting.figures import (
 from headway.models.plotting.looks.legends import legend, outside_legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import (
+    QUIET,
     SECOND,
+    Style,
     axis_label,
     draw_band,
     draw_curve,
@@ -42,6 +44,8 @@ from headway.models.structure.outputs import percent_of
 
 _RUNNERS_UP = 4  # drawn at most
 _LEAST_WEIGHT = 0.005  # that is not written as 0%
+_TOGETHER = Style(QUIET, "-", "")  # of runners-up whose names matter little
+_BELOW = 1.9  # other lines
 _ROW = 0.21  # inches that an entry of a legend takes
 
 
@@ -69,9 +73,12 @@ def fitted_curve(axes: Axes, fit: Fit | ServerFit, scale: Scale) -> None:
         The units of the page.
     """
     best = fit.best if isinstance(fit, ServerFit) else fit
-    others = _others(fit) if isinstance(fit, ServerFit) else ()
     expecting = _expecting(fit) if isinstance(fit, ServerFit) else fit
-    _draw_first(axes, best, others, expecting, drawn_unit(best.comparison, scale))
+    shown = drawn_unit(best.comparison, scale)
+    _draw_first(axes, best, (), expecting, shown)
+    if isinstance(fit, ServerFit):
+        for place, (_, other) in enumerate(_others(fit)):
+            _draw_other(axes, other, "" if place else "other forms", _TOGETHER, shown.scale)
 
 
 def _expecting(server_fit: ServerFit) -> Fit | ServerFit:
@@ -133,7 +140,7 @@ def _draw_first(
     scale, x = shown.scale, comparison.load.values / load.scale
     _draw_fit(upper, fit, shown, expecting)
     for place, (name, other) in enumerate(others, 1):
-        _draw_other(upper, other, name, place, scale)
+        _draw_other(upper, other, name, style(place), scale)
     _draw_published(upper, fit, shown)
     if fit.loads().size:
         mark_saturation(upper, fit.model, load, float(fit.loads().max()))
@@ -184,9 +191,9 @@ def _draw_published(axes: Axes, fit: Fit, shown: Unit) -> None:
     axes.plot(x, visible(values) / shown.scale, "--", color=SECOND, label=label)
 
 
-def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> None:
-    """Draw a runner-up where it has a curve over the load."""
-    loads, look = fit.loads(), style(place)
+def _draw_other(axes: Axes, fit: Fit, name: str, look: Style, scale: float) -> None:
+    """Draw a runner-up where it has a curve over the load; without a name it is in no legend."""
+    loads = fit.loads()
     if loads.size:
         x = loads / fit.comparison.load.unit.scale
         axes.plot(
@@ -195,7 +202,8 @@ def _draw_other(axes: Axes, fit: Fit, name: str, place: int, scale: float) -> No
             color=look.colour,
             linestyle=look.line,
             linewidth=1,
-            label=name,
+            label=name or "_nolegend_",
+            zorder=_BELOW,
         )
 
 

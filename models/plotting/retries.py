@@ -29,7 +29,7 @@ def retries_figure(retries: Retries) -> Figure:
     axes.plot(loads / own.scale, between, "--", color=style(1).colour, label="threshold")
     if found.folds is not None:
         ends = found.folds.vanishes / own.scale, found.folds.tips / own.scale
-        axes.axvspan(*ends, alpha=0.15, color=style(1).colour, label="a bad state lasts as well")
+        axes.axvspan(*ends, alpha=0.15, color=style(1).colour, label="can stay down")
     for place, one in enumerate(found.states):
         label = f"states at {units_of(retries).text(found.load, retries.unit)}"
         at = found.load / own.scale, one.rate / own.scale

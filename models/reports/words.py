@@ -28,7 +28,7 @@ from headway.models.tables.table import Column, Table
 from headway.numerals import digits, four_digits, grouped, power_of_ten, settled, significant
 
 _NOTHING = 1e-6  # of a parameter's unit
-_MOST_DIGITS = 6  # of a number that a tool computed rather than printed
+_MOST_DIGITS = 4  # of a number that a tool computed rather than printed
 _LARGE = 0.1  # RMS relative error above which a page says so
 
 
@@ -209,7 +209,7 @@ def _heading(name: str, unit: Unit) -> str:
 
 
 def _decimals(column: Observed, unit: Unit) -> int:
-    """Decimals that were printed, in the unit shown; of six digits those that are there."""
+    """Decimals that were printed, in the unit shown; of four digits those that are there."""
     step = 2 * float(np.nanmin(column.resolution)) / unit.scale
     largest = settled(float(np.nanmax(np.abs(column.values))) / unit.scale)
     enough = _MOST_DIGITS - 1 - power_of_ten(largest) if largest > 0 else 0

@@ -106,10 +106,10 @@ const panelParts = (() => {
     return control.whole ? Math.max(1, Math.round(inBounds)) : inBounds;
   }
 
-  /* Six digits, but counts in full. */
+  /* Four digits, but counts in full; what is not touched keeps all. */
   function written(value) {
     const exact = Number(value.toPrecision(12));
-    return Number.isInteger(exact) ? exact : Number(value.toPrecision(6));
+    return Number.isInteger(exact) ? exact : Number(value.toPrecision(4));
   }
 
   /* Connect the sliders and boxes of controls with `state`, an array of SI values; a slider of

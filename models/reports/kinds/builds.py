@@ -97,9 +97,12 @@ def _headline(builds: Builds) -> Headline:
     """Whether the second is worse by more than is allowed, or may be."""
     limit = f"{digits(100 * builds.at_most)}%"
     question = "Is the new build slower?"
-    worse = [f"{one.quantity.replace('_', ' ')} {change_words(one)}" for one in builds.worse]
-    if worse:
-        return Headline(question, f"Yes, worse by more than {limit}: {'; '.join(worse)}.")
+    if builds.worse:
+        first, *others = builds.worse
+        told = f"{first.quantity.replace('_', ' ')} {change_words(first)}"
+        named = [one.quantity.removeprefix("response_time_").replace("_", " ") for one in others]
+        also = f"; also {', '.join(named)}" if named else ""
+        return Headline(question, f"Yes, worse by more than {limit}: {told}{also}.")
     open_ = ", ".join(one.quantity.replace("_", " ") for one in builds.undecided)
     if open_ and builds.overall[0].is_worse:
         told = f"Yes: {_main(builds)}; these runs do not show whether by more than {limit}."

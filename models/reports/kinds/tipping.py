@@ -63,7 +63,8 @@ def states_drawing(found: Retries) -> PageFigure:
         figure.axes[0].set_title("")  # the page says what it is
         figure.set_size_inches(WIDTH, _HEIGHT)
     words = (
-        "Attempts over the load: where the line turns back, a bad state lasts beside the good one."
+        "Attempts over the load: where it is shaded, a burst can lift the server to the upper "
+        "line, and it stays there."
     )
     return PageFigure(inline_svg(figure, "states", words), words)
 
