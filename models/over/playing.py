@@ -191,14 +191,14 @@ def _days(
 
 def _error(days: list[list[_Played]]) -> str:
     """How far mean response times of periods may be off, by how they differ between days."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     found = np.array([[one.results["response_time"] for one in day] for day in days])
     count = np.isfinite(found).sum(axis=0)
     known, count = found[:, count > 1], count[count > 1]
     if not len(count):
         return "simulation: too few jobs are done to tell how far mean response times are off"
-    half = t.ppf(0.975, count - 1) * np.nanstd(known, axis=0, ddof=1) / np.sqrt(count)
+    half = stdtrit(count - 1, 0.975) * np.nanstd(known, axis=0, ddof=1) / np.sqrt(count)
     most = float(np.max(half / np.nanmean(known, axis=0)))
     return f"simulation: mean response times within {significant(100 * most, 2)}% (95%)"
 

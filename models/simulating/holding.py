@@ -5,7 +5,6 @@ import numpy as np
 from headway.kinds import check_count
 from headway.models.simulating.plan import SimulatedRegion
 from headway.models.solving.blocking.refused import check_formulas, unsolved
-from headway.models.solving.solutions.blocked import point_of
 from headway.models.structure.model import Model
 from headway.models.structure.planning.components import named
 
@@ -27,6 +26,8 @@ def regions_of(model: Model) -> tuple[SimulatedRegion, ...]:
     graph, stations = model.graph, list(model.graph.stations)
     if not graph.blocks:
         return ()
+    from headway.models.solving.solutions.blocked import point_of
+
     check_formulas(graph)
     given = {name: float(np.ravel(value)[0]) for name, value in model.inputs.items()}
     if not unsolved(graph) and all(s.can.chained for s in graph.stations.values()):

@@ -15,7 +15,6 @@ from headway.models.running.crews import Crew, crew_of
 from headway.models.running.spreading import spread
 from headway.models.simulating.game import Game
 from headway.models.simulating.jobs import blueprint
-from headway.models.simulating.layered import layered_game
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
 from headway.models.simulating.replica import Replica, measured_loads, replica, seconds_an_event
@@ -110,13 +109,15 @@ def simulate_model(
 def check_simulated(model: Model) -> None:
     """Refuse what cannot be simulated, without simulating it."""
     if model.graph.layers:
-        layered_game(model)
+        _game(model, ())
     else:
         _loads(model, _plan(model))
 
 
 def _game(model: Model, percentiles: tuple[float, ...]) -> Game:
     if model.graph.layers:
+        from headway.models.simulating.layered import layered_game
+
         return layered_game(model)
     plan = _plan(model)
     planned = schedule(plan, percentiles, _loads(model, plan))

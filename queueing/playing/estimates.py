@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from headway.records import dataclass
 
@@ -41,7 +41,8 @@ class Estimate:
         """Half the width of the interval."""
         if self.replicas < 2:
             return inf
-        return float(student.ppf((1 + confidence) / 2, self.replicas - 1)) * self.error
+        quantile = float(stdtrit(self.replicas - 1, (1 + confidence) / 2))  # of Student's t
+        return quantile * self.error
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """The interval with this confidence."""

@@ -15,7 +15,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from headway.kinds import FloatArray
 from headway.numerals import digits, some_of
@@ -24,7 +23,6 @@ from headway.queueing.sojourn.visited_station import VisitedStation
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.absorption import Journey, is_overtake_free, mean_visits
 from headway.queueing.times.laws import TimeLaw, merged
-from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
 from headway.queueing.times.tagged_job.station import StationLoop
 from headway.queueing.variability.measured import MeasuredRegion
 from headway.records import dataclass
@@ -135,7 +133,12 @@ class RoutedNetwork:
 
     def _loops(self) -> list[list[int]]:
         """Return the strongly connected components of the routes."""
-        count, labels = connected_components(self.onward > 0, connection="strong")
+        ways = self.onward > 0
+        if not ways.any():
+            return [[k] for k in range(len(ways))]
+        from scipy.sparse.csgraph import connected_components
+
+        count, labels = connected_components(ways, connection="strong")
         return [np.flatnonzero(labels == k).tolist() for k in range(count)]
 
     def _parts(self, members: list[int]) -> "list[_RoutedPart]":
@@ -181,6 +184,8 @@ class RoutedNetwork:
 
     def _loop_parts(self, members: list[int], loop: StationLoop) -> "list[_RoutedPart] | None":
         """Return the laws of a loop by entry and exit, or by entry if all jobs leave from it."""
+        from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
+
         away = self.onward[members].copy()
         away[:, members] = 0.0
         ends = not away.any()

@@ -81,8 +81,21 @@ def test_one_queue_takes_no_more_modules_than_it_needs(model):
     assert modules.isdisjoint(ELSEWHERE | OTHERS | {"importlib.metadata"})
 
 
+def test_a_percentile_of_one_queue_needs_numpy_alone(model):
+    assert loaded("solve", model(QUEUE), "--percentile", "99").isdisjoint(OTHERS)
+
+
 def test_a_closed_network_needs_numpy_alone(model):
     assert loaded("solve", model(CLOSED)).isdisjoint(OTHERS)
+
+
+def test_a_simulation_needs_one_part_of_scipy(model):
+    """It has no chain, no matrix and no distribution of SciPy's."""
+    modules = loaded("solve", model(QUEUE), "--method", "simulation")
+
+    assert "headway.models.simulating.runs" in modules
+    assert modules.isdisjoint(OTHERS - {"scipy"})
+    assert modules.isdisjoint({"scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats"})
 
 
 def test_a_closed_form_needs_sympy_and_no_scipy(model):

@@ -23,7 +23,6 @@ from headway.models.solving.response_times.open_classes import (
     sharing_of,
     station_for,
 )
-from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.orders import check_exponential
 from headway.models.structure.planning.by_class import class_routes
 from headway.numerals import digits, four_digits
@@ -58,11 +57,6 @@ BACK = (
 
 MOST_VISITS = 1.4
 """Mean visits to a station of who comes to it, of its first class or others, as measured."""
-
-
-def is_followed(graph: ModelGraph) -> bool:
-    """Whether percentiles are those of a job that is followed, under any discipline."""
-    return bool(graph.ways_by_class) and all("population" in n for n in graph.classes.values())
 
 
 def class_route_laws(point: "Solution") -> dict[str, TimeLaw | None]:

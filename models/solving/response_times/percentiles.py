@@ -13,9 +13,6 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.solving.blocking.refused import refuse_blocking
 from headway.models.solving.classes.rooms import as_one
-from headway.models.solving.response_times.class_routes import class_route_laws, is_followed
-from headway.models.solving.response_times.closed import closed_law
-from headway.models.solving.response_times.closed_classes import closed_class_laws
 from headway.models.solving.response_times.feed_forward import (
     Finding,
     is_feed_forward,
@@ -23,8 +20,6 @@ from headway.models.solving.response_times.feed_forward import (
     row_of,
 )
 from headway.models.solving.response_times.measured_tails import check_tail, tail_notes
-from headway.models.solving.response_times.open_classes import open_class_laws
-from headway.models.solving.response_times.open_sharing import sharing_law
 from headway.models.solving.response_times.sum_of_times import (
     closed_alone,
     sum_law,
@@ -46,12 +41,12 @@ from headway.queueing.sojourn.feed_forward_percentiles import (
     feed_forward_percentiles,
 )
 from headway.queueing.sojourn.interpolated_percentiles import interpolated_percentiles
-from headway.queueing.sojourn.routed_network import GIVEN, RoutedNetwork
 from headway.queueing.times.inversion import exceedance, percentile_of
 from headway.queueing.times.laws import TimeLaw, constant, in_series, independent_visits, merged
 
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
+    from headway.models.structure.graph import ModelGraph
 
 Laws = Mapping[str, TimeLaw | None]
 """Distribution for each class, and for all jobs under ""; None if a station is saturated."""
@@ -275,7 +270,7 @@ def _check_open(solution: "Solution") -> None:
             msg = f"{name}: laws of times of layered services are not known; ask for percentiles"
         raise GraphError(msg)
     with _named(solution):
-        if not is_followed(solution.model.network.graph):
+        if not _is_followed(solution.model.network.graph):
             check_turns_known(solution.model.network.graph)
     if solution.method == QNA and not (_is_poisson(solution) or is_renewal(solution)):
         msg = (
@@ -289,6 +284,11 @@ def _check_open(solution: "Solution") -> None:
             "part of it a station, such as a Delay for a time that every job takes"
         )
         raise GraphError(msg)
+
+
+def _is_followed(graph: "ModelGraph") -> bool:
+    """Whether percentiles are those of a job that is followed, under any discipline."""
+    return bool(graph.ways_by_class) and all("population" in n for n in graph.classes.values())
 
 
 def _is_poisson(solution: "Solution") -> bool:
@@ -329,6 +329,8 @@ def _laws(point: "Solution") -> Laws:
 def _laws_of_classes(point: "Solution") -> Laws:
     graph = point.model.network.graph
     if graph.ways_by_class:
+        from headway.models.solving.response_times.class_routes import class_route_laws
+
         with _named(point):
             return class_route_laws(point)
     one = as_one(point.model)
@@ -336,7 +338,17 @@ def _laws_of_classes(point: "Solution") -> Laws:
         alike = law_of(one.solve())
         return {"": alike, **dict.fromkeys(graph.classes, alike)}
     with _named(point):
-        return closed_class_laws(point) if _closed_classes(point) else open_class_laws(point)
+        return _laws_of_unlike_classes(point)
+
+
+def _laws_of_unlike_classes(point: "Solution") -> Laws:
+    if _closed_classes(point):
+        from headway.models.solving.response_times.closed_classes import closed_class_laws
+
+        return closed_class_laws(point)
+    from headway.models.solving.response_times.open_classes import open_class_laws
+
+    return open_class_laws(point)
 
 
 def law_of(point: "Solution") -> TimeLaw:
@@ -344,15 +356,23 @@ def law_of(point: "Solution") -> TimeLaw:
     parts = sum_of_times_in(point.model)
     if parts is not None and point.model.network.is_closed:
         always, alone = closed_alone(point, parts)
-        return in_series(constant(always), closed_law(alone.solve()))
+        return in_series(constant(always), _closed_law(alone.solve()))
     if parts is not None:
         return sum_law(point, parts)
     if point.model.network_kind is NetworkKind.CLOSED:
-        return closed_law(point)
+        return _closed_law(point)
     if any(shares(point.model.network.graph, name) for name in point.stations):
+        from headway.models.solving.response_times.open_sharing import sharing_law
+
         return sharing_law(point)
     given = visits_given(point.model.network.graph)
     return _of_visits(point) if given else _law_of_routes(point)
+
+
+def _closed_law(point: "Solution") -> TimeLaw:
+    from headway.models.solving.response_times.closed import closed_law
+
+    return closed_law(point)
 
 
 @contextmanager
@@ -366,6 +386,8 @@ def _named(point: "Solution") -> Iterator[None]:
 
 
 def _of_visits(point: "Solution") -> TimeLaw:
+    from headway.queueing.sojourn.routed_network import GIVEN
+
     values, own = point.values, OWN_VISITS.of(point.values)
     met = [name for name in point.stations if own[name] > 0]
     laws = {n: visited_station(point, n).time_law(values[f"{n}.arrival_rate"]) for n in met}
@@ -375,6 +397,8 @@ def _of_visits(point: "Solution") -> TimeLaw:
 
 
 def _law_of_routes(point: "Solution") -> TimeLaw:
+    from headway.queueing.sojourn.routed_network import RoutedNetwork
+
     values, graph = point.values, point.model.network.graph
     admitted = np.array([_admitted(point, name) for name in graph.stations])
     ways = ways_of(graph, values)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headway.models import ModelGraph, parse_model
-from headway.models.solving.response_times import percentiles
+from headway.models.solving.response_times import closed_classes
 from headway.models.solving.response_times.closed_classes import closed_class_laws
 from headway.queueing import MM1, Delay
 from tests.campaigns.percentile_errors import CROWDS, crowd_errors
@@ -40,7 +40,7 @@ def test_several_percentiles_of_classes_take_laws_once_a_point(monkeypatch):
         rows.append(point)
         return closed_class_laws(point)
 
-    monkeypatch.setattr(percentiles, "closed_class_laws", counting)
+    monkeypatch.setattr(closed_classes, "closed_class_laws", counting)
     graph = line().job_class("y", population=4).declare("jobs")
     graph = graph.job_class("x", population="jobs", think_time=5)
     solution = graph.at(jobs=[2, 3]).solve()
