@@ -33,6 +33,7 @@ _LAST = 50
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
 _NEAR = 0.3  # largest change from which Newton's method is tried, once patience is over
+_AGAIN = 100  # steps between tries by Newton's method from however far
 _FEW = 8  # points, of which none are left out
 _SMALL = 1e-6  # a delay that makes no difference, over the longest demand
 
@@ -98,15 +99,16 @@ def _settled(system: LayeredSystem) -> FloatArray:
         found = part.after(now)
         change = np.abs(found - known) / (np.abs(found) + part.small)
         largest = change.max(axis=0, initial=0.0)
-        near = is_open & (largest < _SETTLED)
-        if near.any():
-            answers[..., left[near]] = part.numbers(now)[..., near]
-            is_open = is_open & ~near
+        done = is_open & (largest < _SETTLED)
+        if done.any():
+            answers[..., left[done]] = part.numbers(now)[..., done]
+            is_open = is_open & ~done
         if not is_open.any():
             return answers
-        tried = is_open & (largest < nearest) & (step > PATIENCE)
+        near = largest < nearest
+        tried = is_open & (near | (step % _AGAIN == 0)) & (step >= PATIENCE)
         closer = {k: part.closer(k, known[:, k]) for k in np.flatnonzero(tried).tolist()}
-        nearest = np.where(tried, largest / 2, nearest)
+        nearest = np.where(tried & near, largest / 2, nearest)
         known = settling.step(known, found) if step else found
         for k, better in closer.items():
             known[:, k] = known[:, k] if better is None else better

@@ -161,3 +161,19 @@ def test_layers_settle_where_a_pool_is_full():
     use, rate = means.entries["use"], float(means.throughput("users"))
     assert np.isclose(rate, 1 / 0.012, rtol=1e-3)
     assert np.isclose(rate * (1.0 + float(use.first_phase)), 600, rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_layers_settle_by_newton_from_far():
+    """Pools of 5 to 200 threads in four layers, whose waits swing between none and a crowd."""
+    draw = random.Random(16)
+    system = random_system(16, clients=2000, layers=4, tasks=30)
+    tasks = {
+        name: task if task.clients else replace(task, threads=float(draw.randint(5, 200)))
+        for name, task in system.tasks.items()
+    }
+    means = by_layers(replace(system, tasks=tasks))
+    for name, task in tasks.items():
+        if task.clients:
+            cycle = task.think_time + float(means.entries[name].first_phase)
+            assert np.isclose(float(means.throughput(name)) * cycle, task.threads, rtol=1e-6)
