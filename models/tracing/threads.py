@@ -92,12 +92,9 @@ class _Found:
         self.waits = np.zeros(len(requests.key))
         begins = np.searchsorted(requests.load, np.arange(len(requests.loads) + 1))
         self.begins = begins.tolist()
-        self.from_then = [
-            float(requests.start[a:b].min() + (requests.end - requests.start)[a:b].max())
-            if b > a
-            else inf
-            for a, b in zip(self.begins, self.begins[1:], strict=False)
-        ]
+        begun = np.full(int(requests.trace.max(initial=-1)) + 1, inf)
+        np.minimum.at(begun, requests.trace, requests.start)
+        self.since = requests.end - begun[requests.trace]
 
     def rows_of(self, service: int) -> dict[int, IntArray]:
         """The requests of a service in each load, in the order in which they came."""
@@ -109,10 +106,15 @@ class _Found:
         return found
 
     def arrivals(self, k: int, rows: IntArray) -> Arrivals:
-        """Requests in order; those count that came when all who were there are known."""
+        """Requests in order; those count that came when all who were there are known.
+
+        A file has the traces that began while it was written. So those of earlier ones have left a
+        service when its last request of any trace has, counted from where that trace began.
+        """
         all_of = self.requests
         came = all_of.start[rows]
-        known = came > self.from_then[k]
+        first = float(all_of.start[self.begins[k] : self.begins[k + 1]].min())
+        known = came > first + float(self.since[rows].max())
         return Arrivals(
             came,
             all_of.first[rows],

@@ -111,7 +111,7 @@ class _Writing:
     def _rates(self, total: float) -> dict[Key, str]:
         """Formulas of the rates from outside; shares are parameters where there are several."""
         self.parameters["arrival_rate"] = {
-            "value": f"{significant(total, _DIGITS)} /s",
+            "value": f"{_digits(total)} /s",
             "min": "0 /s",
             "doc": "requests from outside",
         }
@@ -155,7 +155,7 @@ class _Writing:
             if share_name(self.names[key]) in self.parameters
         }
         return {
-            "arrival_rate": f"{significant(load.rate, _DIGITS)} /s",
+            "arrival_rate": f"{_digits(load.rate)} /s",
             **shares,
             "doc": f"as in {load.name}",
         }
@@ -458,7 +458,12 @@ def _calls_of(block: Block) -> float:
 
 
 def _ms(seconds: float) -> str:
-    return f"{significant(seconds * 1e3, _DIGITS)} ms"
+    return f"{_digits(seconds * 1e3)} ms"
+
+
+def _digits(value: float) -> str:
+    """A number as files have it, without commas between thousands."""
+    return significant(value, _DIGITS).replace(",", "")
 
 
 def _rounded(value: float) -> float:

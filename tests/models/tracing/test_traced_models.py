@@ -197,6 +197,19 @@ def test_a_long_file_is_cut_by_time(tmp_path: Path) -> None:
     assert sorted(load.name for load in loads) == ["day-1", "day-2", "day-3", "day-4"]
 
 
+def test_a_job_that_runs_all_the_time_hides_no_threads(tmp_path: Path) -> None:
+    """It left nobody known to be there from the first: not in services that it never asks."""
+    lines = play(SHOP, 0.7 * MOST, 1000, 52).lines
+    first = re.search(r'"startTimeUnixNano": "(\d+)"', lines[0])
+    assert first
+    begun = int(first[1])
+    job = otlp({"startTimeUnixNano": str(begun), "endTimeUnixNano": str(begun + 3600 * 10**9)})
+    (tmp_path / "t.jsonl").write_text("\n".join([*lines, job.replace('"web"', '"job"')]))
+    pools = model_traces([str(tmp_path)]).services.pools
+    assert pools["stock"].threads == 3
+    assert pools["job"].threads == inf
+
+
 def works_in(path: Path) -> list[float]:
     """The work of each entry of the shop, by its traces."""
     entries = services_of(read_loads([str(path)]).loads).entries.values()
