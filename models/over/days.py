@@ -136,14 +136,23 @@ def shipped_day(name: str) -> Day | None:
     return day_of_file(path) if name.isidentifier() and path.is_file() else None
 
 
+def _ticks(time: float) -> float:
+    """In how many parts of a second tools count a time since 1970, by its size.
+
+    Examples
+    --------
+    >>> [_ticks(1.7e9 * 1000**k) for k in range(4)]
+    [1.0, 1000.0, 1000000.0, 1000000000.0]
+    """
+    return next((10.0**k for k in (9, 6, 3) if time > 1e8 * 10.0**k), 1.0)
+
+
 def _of_points(points: FloatArray, source: str) -> Day:
     """Rates of requests: counts over equal steps."""
     if len(points) < FEWEST_REQUESTS:
         msg = f"{source}: has {len(points)} requests, too few for a rate that follows time"
         raise MeasurementError(msg)
-    if np.median(points) > 1e11:  # milliseconds since 1970, as tools write them
-        points = points / 1000
-    ordered = np.sort(points)
+    ordered = np.sort(points / _ticks(float(np.median(points))))
     length = float(ordered[-1] - ordered[0])
     if length <= 0:
         msg = f"{source}: all requests have the same time"

@@ -11,10 +11,16 @@ from headway.models.over.timeline import Periods, Timeline
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import QUIET, axis_label, light_grid, style
-from headway.models.showing.solved.timelines import LONG, moment
+from headway.models.showing.solved.timelines import is_clock, moment
 from headway.numerals import digits
 
 SECOND, RATE = unit("s"), unit("op/s")
+
+_TICKS = (
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
+    1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400, 172800, 604800,
+)  # fmt: skip
+"""Steps between times on a clock that are named [s]."""
 
 
 def timeline_figure(timeline: Timeline) -> Figure:
@@ -61,11 +67,10 @@ def _steps(axes: Axes, periods: Periods, values: FloatArray, place: int, label: 
 def _name_times(axes: Axes, periods: Periods) -> None:
     first, last = float(periods.starts[0]), float(periods.ends[-1])
     axes.set_xlim(first, last)
-    if last - first < LONG:
+    if not is_clock(first, last - first):
         axes.set_xlabel("time [s]")
         return
-    steps = (1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400, 172800, 604800)
-    step = next((s for s in steps if (last - first) / s <= 9), 604800)
+    step = next((s for s in _TICKS if (last - first) / s <= 9), _TICKS[-1])
     ticks = np.arange(np.ceil(first / step) * step, last + 1, step)
     axes.set_xticks(ticks, [moment(float(at), last - first) for at in ticks])
     axes.set_xlabel("time")

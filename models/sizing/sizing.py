@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from headway.errors import InvalidParameter
+from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.analysis.goals import Goal, Sense, read_goals
 from headway.models.sizing.beyond import around, evolved
@@ -119,15 +119,24 @@ def size_model(
     whole = model.at(grid.ends(0))
     whole = able_to(whole, lambda one: _check_asked(one.at(grid.ends()), targets))
     each = [one.model for one in weighted(whole)]
-    model, solution = each[0], each[0].solve()
+    model, solutions = each[0], [_solved(one, grid) for one in each]
+    solution = solutions[0]
     if np.prod(solution.shape) != 1:
         msg = f"{model.name}: sizing needs one operating point; remove lists and ranges"
         raise InvalidParameter(msg)
     goals = read_goals(solution, targets)
-    certain = ByModel(model, goals, is_slow=any(_are_slow(goals, one.solve()) for one in each))
+    certain = ByModel(model, goals, is_slow=any(_are_slow(goals, one) for one in solutions))
     judge = certain if confidence is None else _unsure(certain, whole, confidence, grid)
     question = Question(whole, goals, grid, cost_of(cost, grid.names), judge)
     return answered(question, extent.within(judge, solution))
+
+
+def _solved(model: Model, grid: ChoiceGrid) -> Solution:
+    """A model at the first of all choices, or where no method solves that at the last."""
+    try:
+        return model.solve()
+    except GraphError:
+        return model.at(grid.ends()).solve()
 
 
 def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:

@@ -247,9 +247,10 @@ def by_attempts(network: Network) -> Result:
         try:
             return _attempts(queue)
         except GraphError as error:
+            why = f"{network.stations[0].name}: at {four_digits(queue.rate)} /s {error}"
             if not network.shape:
-                raise
-            unsolved.append(f"{network.stations[0].name}: at {four_digits(queue.rate)} /s {error}")
+                raise GraphError(why) from None
+            unsolved.append(why)
             return _UNKNOWN
 
     found = _solved(network, "attempts", find)

@@ -31,7 +31,7 @@ from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.paged import Paged
 from headway.models.reports.pointer import readings
 from headway.models.reports.units import numbers_of
-from headway.models.showing.solved.timelines import LONG, SECOND, lasting, moment
+from headway.models.showing.solved.timelines import SECOND, is_clock, lasting, moment
 from headway.models.tables.forms import tables
 from headway.numerals import significant
 from headway.records import dataclass
@@ -129,7 +129,7 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
     time = scale.text(float(worst.response_time[0]), SECOND)
     rate = scale.text(float(worst.arrival_rate[0]), _RATE)
     at = float(worst.starts[0])
-    when = moment(at, length) if length >= LONG else scale.text(at, SECOND)
+    when = moment(at, length) if is_clock(at, length) else scale.text(at, SECOND)
     said = f"worst at {when}, where the mean response time is {time} at {rate}"
     if timeline.target is None or timeline.time_over is None:
         return Headline(f"When is {timeline.model.title} slowest?", f"{said[0].upper()}{said[1:]}.")

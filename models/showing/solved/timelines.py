@@ -25,6 +25,9 @@ SECOND, RATE, SHARE = unit("s"), unit("op/s"), unit("%")
 LONG = 7200.0
 """Length of a day from which on times are shown as on a clock [s]; chosen."""
 
+_DATED = 1e8
+"""Time from which on it is one since 1970, in universal time [s]; chosen: three years."""
+
 INTERVAL = (2.5, 97.5)
 
 _CLIENTS: dict[str, tuple[Unit, str | None, Writer | None]] = {
@@ -57,16 +60,25 @@ def percent_name(percent: float) -> str:
     return f"response_time_p{digits(percent)}"
 
 
+def is_clock(at: float, length: float) -> bool:
+    """Whether a point in time is shown as on a clock: of a long day, or a time since 1970."""
+    return length >= LONG or at > _DATED
+
+
 def moment(at: float, length: float) -> str:
     """A point in time as people read it, in a day that is so long.
 
     Examples
     --------
-    >>> moment(45000, 86400), moment(45, 120)
-    ('12:30', '45')
+    >>> moment(45000, 86400), moment(45, 120), moment(1772409545.5, 120)
+    ('12:30', '45', '23:59:05.5')
     """
-    if length < LONG:
+    if not is_clock(at, length):
         return digits(at)
+    if length < LONG:
+        minutes, second = divmod(round(at % 86400, 3), 60)
+        clock = f"{minutes // 60:02.0f}:{minutes % 60:02.0f}:{second:06.3f}"
+        return clock.rstrip("0").rstrip(".")
     minutes = round(at / 60)
     days, rest = divmod(minutes, 1440)
     clock = f"{rest // 60:02d}:{rest % 60:02d}"
@@ -139,7 +151,7 @@ def _sentences(timeline: Timeline, scale: Scale) -> Iterator[str]:
         if timeline.time_over:
             yield f"{lasting(timeline.time_over)} with a mean response time over {target}"
     begin, end = (moment(float(at[0]), length) for at in (worst.starts, worst.ends))
-    unit_word = "" if length >= LONG else " s"
+    unit_word = "" if is_clock(float(worst.starts[0]), length) else " s"
     mean = scale.text(float(worst.response_time[0]), SECOND)
     load = scale.text(float(worst.arrival_rate[0]), RATE)
     yield f"worst: {begin} to {end}{unit_word}: response time {mean} at {load}"

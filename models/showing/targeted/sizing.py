@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from headway.errors import GraphError, HeadwayError
 from headway.models.language.scales import Scale
 from headway.models.showing.parts.alternatives import (
     alone_note,
@@ -164,13 +165,32 @@ def _outputs(size: Size, place: int, each: list[Configuration], scale: Scale) ->
     )
 
 
+_SATURATED, _UNSOLVED = "saturated", "not solved"
+_NO_NUMBERS = {
+    _SATURATED: "the network saturates",
+    _UNSOLVED: "headway does not solve it; simulate",
+}
+"""What a configuration misses of which there are no numbers, and what sentences say of it."""
+
+
 def _missed(model: Model, one: Configuration) -> str | None:
     """The goals that a configuration misses, and by how much."""
     if not one.missed:
         return None
     if all(math.isinf(by) for _, by in one.missed):
-        return "saturated"
+        return _SATURATED if _is_solved(model, one) else _UNSOLVED
     return ", ".join(f"{goal.output} {goal.by(model, by)}" for goal, by in one.missed)
+
+
+def _is_solved(model: Model, one: Configuration) -> bool:
+    """Whether some method solves a configuration without numbers: else it may yet do well."""
+    try:
+        model.at(one.values).solve()
+    except GraphError:
+        return False
+    except HeadwayError:  # as of what saturates
+        return True
+    return True
 
 
 def _notes(size: Size, scale: Scale) -> Iterator[str]:
@@ -202,8 +222,8 @@ def _binding(size: Size, scale: Scale) -> Iterator[str]:
         if step.probability is not None:
             chance = significant(100 * step.probability, 3)
             yield f"{why} all targets hold with probability {chance}%"
-        elif missed == "saturated":
-            yield f"{why} the network saturates"
+        elif missed in _NO_NUMBERS:
+            yield f"{why} {_NO_NUMBERS[missed]}"
         elif missed:
             yield f"{why} it misses {missed}"
 

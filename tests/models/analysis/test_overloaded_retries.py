@@ -54,3 +54,14 @@ def test_what_is_said_to_help_does(share, grows):
     limit = float(re.search(r"retry_budget below ([\d.]+)%", why)[1])
     helped = graph.impatient({**asks, "retry_budget": 1e-2 * share * limit})
     assert retries(helped.at(arrival_rate=450.0)).tipping.states[-1].grows == grows
+
+
+def test_what_is_not_solved_is_not_called_saturated():
+    """At 130/s attempts meet more jobs than can be followed at 4 servers of 8.1 ms, not at 6."""
+    graph = ModelGraph("server").declare("servers").station("cpu", MMm(0.0081, "servers"))
+    model = graph.impatient({"timeout": 0.005, "retries": 2}).at(arrival_rate=130.0, servers=6)
+    found = size_model(model, ["response_time<=1s"], {"servers": [4.0, 6.0]}, "servers")
+    assert found.best.values["servers"] == 6
+    shown = str(found)
+    assert "servers = 4: headway does not solve it; simulate" in shown
+    assert "saturat" not in shown

@@ -255,6 +255,17 @@ def test_the_command_sizes_over_a_day(tmp_path):
     assert "of a day there are" in refusal("size", model, "--over", day, *other)
 
 
+@pytest.mark.parametrize("ticks", [1, 10**3, 10**6, 10**9])
+def test_a_log_counts_time_in_parts_of_a_second_since_1970(ticks):
+    begin = 1772409540  # 1 March 2026, 23:59
+    lines = "".join(f"{(10 * begin + k) * ticks // 10}\n" for k in range(600))
+    day = day_of_text("timestamp\n" + lines, "log.csv")
+    assert day.edges[0] == pytest.approx(begin, abs=1e-3)
+    assert np.mean(day.rates) == pytest.approx(10, rel=0.02)
+    model = ModelGraph("one").station("cpu", MM1(0.01)).at()
+    assert "23:59:00" in str(over_model(model, day, every=10))
+
+
 def test_nobody_comes_to_a_simulated_day_before_its_rate_says_so():
     """In 20 days 4 jobs are expected, 2 being their standard deviation; not one a day and more."""
     day = Day((0.0, 10.0, 20.0), (0.02, 0.0))
