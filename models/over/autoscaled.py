@@ -10,13 +10,14 @@ import numpy as np
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
 from headway.models.over.capacity import service_with
+from headway.models.over.changing import Scaled
 from headway.models.over.timeline import Scaling
 from headway.queueing.methods.choice import choose
 from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.drain import Drain
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.network import TimedNetwork, lone, markov
-from headway.queueing.transient.scaled import Course, Target, by_autoscaler
+from headway.queueing.transient.scaled import Course, Target, by_autoscaler, looks_of
 from headway.queueing.transient.scaled_drain import drain_by_autoscaler
 from headway.queueing.transient.service import Service
 
@@ -92,7 +93,7 @@ def autoscaled(
     GraphError, InvalidParameter
         For networks and methods that no law follows under an autoscaler.
     """
-    _check_alone(model, network)
+    _check_alone(network)
     if method not in ("auto", "forward"):
         msg = f"an autoscaler is followed by method forward, not {method}"
         raise InvalidParameter(msg)
@@ -112,17 +113,76 @@ def autoscaled(
     return means, course, _scaling(network, law, course, serving), drained
 
 
-def _check_alone(model: "Model", network: TimedNetwork) -> None:
+def _check_alone(network: TimedNetwork) -> None:
     """Refuse stations at which no autoscaler is followed, with what plays them."""
     why = lone(network) or markov(network)
     if why:
         what = why.replace("{asked}", "forward").rpartition("; ")[0]
+        msg = f"{what}, as method forward does an autoscaler; use method simulation"
+        raise GraphError(msg)
+
+
+def scaled_station(model: "Model", network: TimedNetwork, law: Autoscaler) -> Scaled:
+    """The station whose servers an autoscaler sets, for a day that is played.
+
+    Raises
+    ------
+    GraphError
+        For an autoscaler that changes anything else, or whose replicas are slower at first.
+    """
+    place, served = _station_of(model, network, law)
+    if law.warm_up:
         msg = (
-            f"{what}, and an autoscaler is followed by method forward alone; leave [autoscaler] "
-            f"out, and let {_scaled(model)} be a formula of a parameter t in s, as "
-            "'where(t < 3600, 2, 4)', which method simulation plays"
+            f"{network.stations[place].name}: replicas that are slower at first are followed by "
+            "method forward alone, at one queue; leave warm_up out"
         )
         raise GraphError(msg)
+    looks = looks_of(law, float(network.edges[0]), float(network.edges[-1]))
+    near = 1e-9 * law.interval
+    parts = np.searchsorted(network.edges, np.append(network.edges[0], looks) + near, "right") - 1
+    rates = network.rates * network.visits[place]
+    terms = model.graph.autoscaler
+    assert terms is not None  # noqa: S101 - the law is its own
+    return Scaled(
+        law,
+        int(_replicas(model, terms)),
+        place,
+        lambda count: round(served(count).servers),
+        looks,
+        _needed(rates, law, served)[parts],
+    )
+
+
+def scaling_of(model: "Model", network: TimedNetwork, law: Autoscaler, course: Course) -> Scaling:
+    """What an autoscaler did on simulated days, and what it needs."""
+    place, served = _station_of(model, network, law)
+    there = replace(network, rates=network.rates * network.visits[place])
+    return _scaling(there, law, course, served)
+
+
+def _station_of(model: "Model", network: TimedNetwork, law: Autoscaler) -> tuple[int, "_Serving"]:
+    """The position of the only station that an autoscaler changes, and how it serves.
+
+    Raises
+    ------
+    GraphError
+        Where it changes more than the servers of one station.
+    """
+    terms = model.graph.autoscaler
+    assert terms is not None  # noqa: S101 - the law is its own
+    each = [_Serving(model, terms, station.name) for station in network.stations]
+    ends = int(law.minimum), int(law.maximum)
+    moved = [k for k, serving in enumerate(each) if serving(ends[0]) != serving(ends[1])]
+    moved = moved or [network.queues[0]]
+    low, high = map(each[moved[0]], ends)
+    alike = replace(low, servers=high.servers) == high
+    if len(moved) > 1 or not alike or network.stations[moved[0]].is_delay:
+        msg = (
+            f"{model.name}: in a simulation an autoscaler sets the servers of one station, and "
+            f"here it changes {_scaled(model)}; let it set one"
+        )
+        raise GraphError(msg)
+    return moved[0], each[moved[0]]
 
 
 def _scaled(model: "Model") -> str:

@@ -12,7 +12,13 @@ import numpy as np
 from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.kinds import FloatArray, number_of
 from headway.models.language.units import quantity, unit
-from headway.models.over.autoscaled import autoscaled, law_of, started
+from headway.models.over.autoscaled import (
+    autoscaled,
+    law_of,
+    scaled_station,
+    scaling_of,
+    started,
+)
 from headway.models.over.capacity import TIME, check_followed, own_day, rates_over, timed_network
 from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step, shipped_day
 from headway.models.over.timeline import Periods, Scaling, Timeline
@@ -24,7 +30,7 @@ from headway.queueing.transient.drain import Drain, drain
 from headway.queueing.transient.forward import Piece, exactly
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.measured import AUTOSCALED_ERROR
-from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.network import TimedNetwork, lone, markov
 from headway.queueing.transient.scaled import Course, Target, looks_of
 
 if TYPE_CHECKING:
@@ -93,7 +99,7 @@ def over_model(
     """
     check_followed(model)
     asked = _asked(model, day_of(model, day), start, every, target, tuple(percentiles))
-    if method == "simulation" and asked.law is None:
+    if method == "simulation" or (method == "auto" and asked.is_for_play()):
         return asked.played()
     check_method(method)
     found = asked.followed(method)
@@ -180,8 +186,20 @@ class _Asked:
         """The answer by simulation."""
         from headway.models.over.playing import played
 
-        edges = self.periods, self.fine
-        return played(self.model, self.network, edges, self.target, self.percentiles)
+        given = self.model, self.network, (self.periods, self.fine), self.target, self.percentiles
+        if self.law is None:
+            return played(*given)[0]
+        scaled = scaled_station(self.model, self.network, self.law)
+        timeline, course = played(*given, scaled)
+        assert course is not None  # noqa: S101 - it is scaled
+        scaling = scaling_of(self.model, self.network, self.law, course)
+        cost = scaling.cost if self.law.price else None
+        return replace(timeline, scaling=scaling, cost=cost)
+
+    def is_for_play(self) -> bool:
+        """Whether only days that are played know what an autoscaler does, and these are short."""
+        unknown = lone(self.network) or markov(self.network)
+        return self.law is not None and bool(unknown) and _is_short(self.network)
 
     def followed(self, method: str) -> _Followed:
         """What a method finds, or under an autoscaler the forward equations."""

@@ -11,9 +11,16 @@ import numpy as np
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.over.capacity import day_plan
+from headway.models.over.changing import (
+    Autoscaling,
+    Changes,
+    Scaled,
+    Schedule,
+    SimulatedDay,
+    course_of,
+)
 from headway.models.over.timeline import Periods, Timeline
 from headway.models.simulating.plan import Blueprint
-from headway.models.simulating.playing.changes import await_arrivals, let_come, set_servers
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.replica import Replica, of_clients, results_of
 from headway.models.simulating.scoring import score_of
@@ -23,6 +30,7 @@ from headway.queueing.flows.courses import RateTable
 from headway.queueing.playing.rows import RowArray
 from headway.queueing.playing.times import NONE, Times
 from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.scaled import Course
 
 if TYPE_CHECKING:
     from headway.models.structure.model import Model
@@ -42,7 +50,8 @@ def played(
     edges: tuple[FloatArray, FloatArray],
     target: float | None,
     percentiles: tuple[float, ...],
-) -> Timeline:
+    scaled: Scaled | None = None,
+) -> tuple[Timeline, Course | None]:
     """Simulate a model over a day.
 
     Parameters
@@ -53,6 +62,12 @@ def played(
         Of periods, and of the shorter parts one of which is the worst.
     target, percentiles
         As `headway.models.over.over.over_model` takes them.
+    scaled
+        What an autoscaler sets, if any.
+
+    Returns
+    -------
+    The answer, and what the autoscaler did.
 
     Raises
     ------
@@ -61,13 +76,13 @@ def played(
     """
     plan, before = _arriving(day_plan(model), network)
     _check_changes(network, plan)
-    several, whole, parts = (
-        _days(network, plan, each, before) for each in (edges[0], edges[0][[0, -1]], edges[1])
-    )
-    asked = target, percentiles
+    days = _Days(network, plan, before, scaled)
+    several, whole, parts = map(days.between, (edges[0], edges[0][[0, -1]], edges[1]))
+    course = None if scaled is None else course_of(network, scaled, days.autoscalings)
+    asked = course, target, percentiles
     fine = _periods(network, plan, edges[1], parts, *asked)
     worst = int(np.nanargmax(np.where(np.isnan(fine.response_time), -1.0, fine.response_time)))
-    return Timeline(
+    timeline = Timeline(
         model,
         _periods(network, plan, edges[0], several, *asked),
         _periods(network, plan, edges[0][[0, -1]], whole, *asked),
@@ -78,6 +93,7 @@ def played(
         network.start,
         notes=tuple(_notes(network, plan, whole)),
     )
+    return timeline, course
 
 
 def _notes(network: TimedNetwork, plan: Blueprint, whole: "list[list[_Played]]") -> Iterator[str]:
@@ -137,29 +153,12 @@ def _servers(network: TimedNetwork, part: int) -> dict[int, int]:
     }
 
 
-class _Day:
-    """A day that is played, with servers that change."""
-
-    def __init__(self, network: TimedNetwork, run: Run, before: float) -> None:
-        self.run = run
-        moved = np.flatnonzero(np.diff(network.which, prepend=network.which[0] - 1))
-        times = network.edges[moved] - network.edges[0] + before
-        times[0] = 0.0
-        await_arrivals(run)
-        self.ahead = [
-            (at, _servers(network, k)) for at, k in zip(times.tolist(), moved.tolist(), strict=True)
-        ]
-        if network.start:
-            let_come(run, network.start)
-
-    def play(self, until: float) -> None:
-        """Play until a time since its start [s]; a change at that time comes next."""
-        while self.ahead and self.ahead[0][0] < until:
-            at, servers = self.ahead.pop(0)
-            self.run.play(at)
-            if servers:
-                set_servers(self.run, servers)
-        self.run.play(until)
+def _schedule(network: TimedNetwork, before: float) -> Schedule:
+    """Servers that follow time in a network, played for a time before its day."""
+    moved = np.flatnonzero(np.diff(network.which, prepend=network.which[0] - 1))
+    times = network.edges[moved] - network.edges[0] + before
+    times[0] = 0.0
+    return Schedule(times.tolist(), [_servers(network, part) for part in moved.tolist()])
 
 
 class _Played(NamedTuple):
@@ -170,23 +169,51 @@ class _Played(NamedTuple):
     crowds: RowArray
 
 
-def _days(
-    network: TimedNetwork, plan: Blueprint, edges: FloatArray, before: float
-) -> list[list[_Played]]:
-    """Results of each period of each day."""
-    score = score_of(plan)
-    days = []
-    for number in range(REPLICAS):
-        run, each = Run(score, SEED, number, kept=True), []
-        day = _Day(network, run, before)
-        day.play(before)
+class _Days:
+    """A network that is played over its day, as often as is asked.
+
+    Parameters
+    ----------
+    network, plan, before
+        What is played, and for how long before the day [s].
+    scaled
+        What an autoscaler sets, if any.
+    """
+
+    def __init__(
+        self, network: TimedNetwork, plan: Blueprint, before: float, scaled: Scaled | None
+    ) -> None:
+        self.network, self.plan, self.before, self.scaled = network, plan, before, scaled
+        self.score = score_of(plan)
+        self.changes: list[Changes] = []
+
+    def between(self, edges: FloatArray) -> list[list[_Played]]:
+        """Results of each period of each day."""
+        self.changes = [self._changes(number) for number in range(REPLICAS)]
+        return [self._day(number, edges) for number in range(REPLICAS)]
+
+    @property
+    def autoscalings(self) -> list[Autoscaling]:
+        """What the autoscaler did on each of the days that were played last."""
+        return [each for each in self.changes if isinstance(each, Autoscaling)]
+
+    def _changes(self, number: int) -> Changes:
+        if self.scaled is None:
+            return _schedule(self.network, self.before)
+        return Autoscaling(self.scaled, self.network.edges[0], self.before, (SEED, number))
+
+    def _day(self, number: int, edges: FloatArray) -> list[_Played]:
+        run, each = Run(self.score, SEED, number, kept=True), []
+        day = SimulatedDay(run, self.network.start or 0, self.changes[number])
+        day.play(self.before)
         for start, end in pairwise(edges):
-            run.begin()
-            day.play(before + float(end - network.edges[0]))
-            found = results_of(plan, run, float(end - start), ())
+            day.begin()
+            day.play(self.before + float(end - self.network.edges[0]))
+            found = results_of(self.plan, run, float(end - start), ())
+            for k, busy in day.busy.items():
+                found[f"{self.plan.places[k].name}.utilisation"] = busy / float(end - start)
             each.append(_Played(found, run.times(), run.state.crowds.copy()))
-        days.append(each)
-    return days
+        return each
 
 
 def _error(days: list[list[_Played]]) -> str:
@@ -208,6 +235,7 @@ def _periods(
     plan: Blueprint,
     edges: FloatArray,
     days: list[list[_Played]],
+    course: Course | None,
     target: float | None,
     percentiles: tuple[float, ...],
 ) -> Periods:
@@ -231,10 +259,11 @@ def _periods(
         sum((means[f"{name}.queue_length"] for name in names), here),
         np.max([means[f"{name}.utilisation"] for name in queues or names], axis=0),
         means.get("loss_probability", here),
-        _mean_over(network, _crowd(network), edges),
+        _mean_over(network, _crowd(network) if course is None else course.servers, edges),
         {p: np.array([t.percentile(p) + plan.beyond for t in together]) for p in percentiles},
         over,
-        clients=clients,
+        None if course is None else _mean_over(network, course.replicas, edges),
+        clients,
     )
 
 

@@ -122,8 +122,8 @@ def lasting_up_to(
     Examples
     --------
     >>> queue, asks = TimedQueue(1.0, 2, 3.5), Clients(timeout=3.5, retries=3)
-    >>> round(lasting_up_to(queue, asks, (0.5, 1.182)), 2)  # long before no good state is left
-    0.65
+    >>> round(lasting_up_to(queue, asks, (0.5, 1.1815)), 2)  # long before no good state is left
+    0.63
     """
 
     def beyond(load: float) -> float:

@@ -34,6 +34,72 @@ def scaled(metric="utilisation", servers=3, pool=POOL, **numbers):
     return pool.autoscale("servers", {"maximum": 20, **numbers}, metric).at(servers=servers)
 
 
+RISE = Day((0.0, 120.0, 480.0), (4.0, 16.0))
+
+
+def two(first, second, **numbers):
+    """A pool behind which another queue stands, under an autoscaler."""
+    graph = ModelGraph("two").declare("n").station("a", MMm(0.4, first))
+    graph = graph.station("b", MMm(0.001, second)).route("a", "b")
+    return graph.autoscale("n", {"target": 0.6, "maximum": 20, **numbers}).at(n=3)
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    """Replicas asked for in each interval of 15 s, simulated otherwise: means of 100 days."""
+    law = {"target": 0.6, "tolerance": 0.1, "minimum": 1, "maximum": 20, "delay": 2, "window": 20}
+    _, replicas, *_ = simulated(np.repeat([4.0, 16.0], [8, 24]), 15.0, law, 0.4, 3, 100, 1)
+    return replicas.mean(axis=1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        scaled(target=0.6, pool=SLOW, start_delay=30.0, price=1.0),
+        two("n", 1, start_delay=30.0, price=1.0),
+    ],
+    ids=["alone", "in a network"],
+)
+def test_an_autoscaler_is_played_by_its_rule(model, oracle):
+    """A load that rises fourfold at once: in a network it does the same at its own station."""
+    played = over_model(model, RISE, every=120, method="simulation", percentiles=())
+    means = oracle.reshape(4, 8).mean(axis=1)
+    assert played["replicas"] == pytest.approx(means, rel=0.1)
+    assert played.cost == pytest.approx(oracle.sum() * 15 / 3600, rel=0.05)
+    assert played.scaling.growth == pytest.approx(4, rel=1e-9)
+    assert json.loads(played.to_json())["autoscaler"]["replicas"][0] == 3
+
+
+def test_servers_and_their_use_are_those_that_are_ready():
+    model = scaled(target=0.6, pool=SLOW, start_delay=30.0)
+    options = {"every": 120, "percentiles": ()}
+    followed, played = (
+        over_model(model, RISE, **options, method=each) for each in ("forward", "simulation")
+    )
+    for name in ("servers", "utilisation"):
+        assert played[name] == pytest.approx(followed[name], rel=0.1)
+
+
+@pytest.mark.parametrize(("metric", "target"), [("queue", 1.2), ("rate", 1.5)])
+def test_what_an_autoscaler_sees_is_counted(metric, target):
+    model = scaled(metric, target=target, pool=SLOW, start_delay_scv=1.0, start_delay=10.0)
+    options = {"every": 240, "percentiles": ()}
+    followed, played = (
+        over_model(model, RISE, **options, method=each) for each in ("auto", "simulation")
+    )
+    assert played["replicas"] == pytest.approx(followed["replicas"], rel=0.1)
+
+
+def test_clients_who_give_up_meet_an_autoscaler():
+    """Without it the load would saturate; with it most are answered in the end."""
+    graph = SLOW.impatient({"timeout": 3.0, "retries": 1})
+    model = graph.autoscale("servers", {"target": 0.6, "maximum": 20}).at(servers=3)
+    found = over_model(model, RISE, every=120, percentiles=())
+    assert found.method == "simulation"
+    assert found["goodput"][1] < 0.9 * 16
+    assert found["goodput"][-1] == pytest.approx(16, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("target", "delay", "window"), mostly_slow([(0.6, 2, 20), (0.5, 4, 8)], 1, tuples=True)
 )
@@ -195,12 +261,15 @@ def test_bad_tables_are_refused_in_one_line(old, new, words, tmp_path):
     ("model", "options", "words"),
     [
         (scaled(target=0.6), {"method": "fluid"}, "followed by method forward"),
-        (scaled(target=0.6), {"method": "simulation"}, "followed by method forward"),
+        (two("n", 1), {"method": "forward"}, "use method simulation"),
+        (two("n", "n"), {"method": "simulation"}, "the servers of one station.*a and servers of b"),
+        (two("n", 1, warm_up=5.0), {}, "leave warm_up out"),
+        (scaled(target=0.6, warm_up=5.0), {"method": "simulation"}, "leave warm_up out"),
         (
-            ModelGraph("two").declare("n").station("a", MMm(0.01, "n")).station("b", MM1(0.001))
-            .route("a", "b").autoscale("n", {"target": 0.6, "maximum": 9}).at(n=2),
-            {},
-            "let servers of a be a formula of a parameter t in s",
+            ModelGraph("fast").declare("n").station("a", MM1("1 / n"))
+            .autoscale("n", {"target": 0.6, "maximum": 99}).at(n=90),
+            {"method": "simulation"},
+            "in a simulation an autoscaler sets the servers of one station",
         ),
     ],
 )  # fmt: skip

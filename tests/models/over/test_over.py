@@ -280,7 +280,7 @@ def test_a_backlog_and_servers_of_a_formula_are_played():
     options = {"every": 2.5, "start": "backlog=150"}
     exact = over_model(model, day, **options)
     played = over_model(model, day, **options, method="simulation")
-    for name in ("throughput", "queue_length"):
+    for name in ("throughput", "queue_length", "utilisation"):
         assert played[name] == pytest.approx(exact[name], rel=0.1)
     assert played["servers"] == pytest.approx([1, 1, 3, 3], rel=1e-12)
 

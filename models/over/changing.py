@@ -1,0 +1,266 @@
+"""What changes while a simulated day is played: its servers, by a schedule or by an autoscaler."""
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Protocol
+
+import numpy as np
+
+from headway.kinds import FloatArray
+from headway.models.simulating.playing.changes import await_arrivals, let_come, set_servers
+from headway.models.simulating.playing.run import Run
+from headway.queueing.playing.rows import RowArray
+from headway.queueing.transient.autoscaler import Autoscaler, Rule
+from headway.queueing.transient.network import TimedNetwork
+from headway.queueing.transient.scaled import Course
+from headway.records import dataclass
+
+Servers = dict[int, int]
+"""Servers of the stations that change, by position."""
+
+_COUNTED: dict[str, Callable[[RowArray], float]] = {
+    "utilisation": lambda queues: float(queues["used_area"].sum()),
+    "queue": lambda queues: float(queues["present_area"].sum()),
+    "rate": lambda queues: float((queues["served"] + queues["present"]).sum()),
+}
+"""What grows with each metric of an autoscaler, of the queues of a station: the time that servers
+serve, the time that jobs are there, and the jobs that came."""
+
+
+class Changes(Protocol):
+    """Changes of servers on a day."""
+
+    @property
+    def crowd(self) -> Servers:
+        """Servers before the first, of all stations that change."""
+
+    @property
+    def at(self) -> float:
+        """When the next is, since the run began [s]; infinite if none is."""
+
+    def servers(self, seen: FloatArray) -> Servers:
+        """Make it, and say how many servers there are then.
+
+        Parameters
+        ----------
+        seen
+            What was counted at the station by metric so far.
+        """
+
+
+class Schedule:
+    """Servers that follow time.
+
+    Parameters
+    ----------
+    times, servers
+        From when on there are so many [s], since the run began.
+    """
+
+    def __init__(self, times: list[float], servers: list[Servers]) -> None:
+        self.ahead, self.crowd = list(zip(times, servers, strict=True)), servers[0]
+
+    @property
+    def at(self) -> float:
+        """When the next change is [s]."""
+        return self.ahead[0][0] if self.ahead else inf
+
+    def servers(self, seen: FloatArray) -> Servers:
+        """Servers from then on."""
+        del seen
+        return self.ahead.pop(0)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A station whose servers an autoscaler sets.
+
+    Parameters
+    ----------
+    law, count
+        The autoscaler, and the replicas at the start.
+    station
+        Position of the station.
+    serves
+        Servers of so many replicas.
+    looks, needed
+        When it looks, in the day's own time [s]; and replicas that the load needs at the start and
+        at each look.
+    """
+
+    law: Autoscaler
+    count: int
+    station: int
+    serves: Callable[[int], int]
+    looks: FloatArray
+    needed: FloatArray
+
+
+class Autoscaling:
+    """An autoscaler on a simulated day.
+
+    Parameters
+    ----------
+    scaled
+        What it sets.
+    first, before
+        When the day begins, in its own time, and for how long the run was played before it [s].
+    seed
+        Of start delays.
+    """
+
+    def __init__(self, scaled: Scaled, first: float, before: float, seed: tuple[int, ...]) -> None:
+        self.scaled, self.first, self.before = scaled, first, before
+        self.rule, self.draw = Rule(scaled.law), np.random.default_rng(seed)
+        self.pods = self.rule.begin(scaled.count, first)
+        self.crowd = {scaled.station: scaled.serves(scaled.count)}
+        self.due = [first, *scaled.looks.tolist()]
+        self.now, self.look, self.ready = first, 0, scaled.count
+        self.seen, self.metric = np.zeros(len(_COUNTED)), 0.0
+        self.numbers: list[int] = []
+        self.there: list[tuple[float, int]] = [(first, scaled.count)]
+        self.above = np.zeros(len(scaled.looks))
+        self.changes = self.needless = 0
+
+    @property
+    def _next(self) -> float:
+        """When it begins, looks, or replicas become ready, in the day's own time [s]."""
+        due = self.due[self.look] if self.look < len(self.due) else inf
+        return min([due, *self.rule.changing(self.pods, self.now, due)])
+
+    @property
+    def at(self) -> float:
+        """When the next change is, since the run began [s]."""
+        return self._next - self.first + self.before
+
+    def servers(self, seen: FloatArray) -> Servers:
+        """Servers after a look, or when some become ready."""
+        now = self._next
+        self._count(seen, now - self.now)
+        self.now = now
+        if now in self.due[self.look : self.look + 1]:
+            if self.look:
+                self._looks(self.metric / self.scaled.law.interval)
+            self.look, self.metric = self.look + 1, 0.0
+        self.ready = max(sum(self.rule.ready(self.pods, now)), 1)
+        self.there.append((now, self.ready))
+        return {self.scaled.station: self.scaled.serves(self.ready)}
+
+    def _count(self, seen: FloatArray, length: float) -> None:
+        """Add what the metric gained in a time in which so many replicas were ready."""
+        metric, more = self.scaled.law.metric, seen - self.seen
+        self.seen = seen.copy()
+        gained = dict(zip(_COUNTED, more.tolist(), strict=True))[metric]
+        if metric == "utilisation":  # who is served by servers that left is not counted
+            self.metric += min(gained / self.scaled.serves(self.ready), length)
+        else:
+            self.metric += gained / self.ready
+
+    def _looks(self, metric: float) -> None:
+        """See the metric, and ask for as many replicas as the rule says."""
+        law, rule, needed = self.scaled.law, self.rule, self.scaled.needed
+        ready = max(sum(rule.ready(self.pods, self.now - law.interval)), 1)
+        risen = bool(needed[self.look] > needed[self.look - 1])
+        wanted = rule.wanted(metric / law.target, ready, self.pods.number)
+        old = rule.at(self.pods, self.now)
+        new = rule.asked(old, wanted, self._delay(), risen=risen)
+        self.above[self.look - 1] = metric > law.target * (1 + law.tolerance)
+        self.changes += new.number != old.number
+        self.needless += new.number > old.number and self.pods.fell
+        self.numbers.append(new.number)
+        self.pods = new
+
+    def _delay(self) -> float:
+        law = self.scaled.law
+        if not law.start_delay * law.start_delay_scv:
+            return law.start_delay
+        shape = 1 / law.start_delay_scv
+        return float(self.draw.gamma(shape, law.start_delay / shape))
+
+
+def course_of(network: TimedNetwork, scaled: Scaled, days: Sequence["Autoscaling"]) -> Course:
+    """What an autoscaler did on simulated days, on average.
+
+    Parameters
+    ----------
+    network
+        Whose edges have the times of its looks.
+    scaled, days
+        What it set, on each of the days.
+    """
+    numbers = np.array([[scaled.count, *day.numbers] for day in days], float)
+    near = 1e-9 * scaled.law.interval
+    look = np.searchsorted(scaled.looks, network.edges[:-1] + near, side="right")
+    replicas = numbers[:, look]
+    low, high = np.percentile(replicas, [5, 95], axis=0, method="inverted_cdf")
+    return Course(
+        replicas.mean(axis=0),
+        np.mean([_mean_servers(network.edges, scaled, day.there) for day in days], axis=0),
+        low,
+        high,
+        scaled.looks,
+        np.mean([day.above for day in days], axis=0),
+        float(np.mean([day.changes for day in days])),
+        float(np.mean([day.needless for day in days])),
+        np.empty(0),
+    )
+
+
+def _mean_servers(
+    edges: FloatArray, scaled: Scaled, there: Sequence[tuple[float, int]]
+) -> FloatArray:
+    """Mean servers between edges, of replicas that are ready from times on."""
+    times = np.array([at for at, _ in there] + [edges[-1]])
+    counts = np.array([scaled.serves(ready) for _, ready in there], float)
+    spent = np.concatenate([[0.0], np.cumsum(counts * np.diff(times))])
+    return np.asarray(np.diff(np.interp(edges, times, spent)) / np.diff(edges))
+
+
+class SimulatedDay:
+    """A day that is played, with servers that change.
+
+    Parameters
+    ----------
+    run, start
+        What is played, and jobs that come at its start.
+    changes
+        What changes.
+    """
+
+    def __init__(self, run: Run, start: int, changes: Changes) -> None:
+        self.run, self.changes, self.crowd = run, changes, dict(changes.crowd)
+        self.now, self.counted = 0.0, {k: np.zeros(len(_COUNTED)) for k in self.crowd}
+        self.marks = {k: self._counts(k) for k in self.crowd}
+        self.busy = dict.fromkeys(self.crowd, 0.0)
+        await_arrivals(run)
+        if start:
+            let_come(run, start)
+
+    def play(self, until: float) -> None:
+        """Play until a time since its start [s]; a change at that time comes next."""
+        while self.crowd and self.changes.at < until:
+            self._on(self.changes.at)
+            servers = self.changes.servers(self.counted[next(iter(self.crowd))])
+            if servers != self.crowd:
+                set_servers(self.run, servers)
+                self.crowd = servers
+        self._on(until)
+
+    def begin(self) -> None:
+        """Count anew from now on; `busy` is the time that the servers of each station serve."""
+        self.run.begin()
+        self.marks = {k: self._counts(k) for k in self.crowd}
+        self.busy = dict.fromkeys(self.crowd, 0.0)
+
+    def _on(self, until: float) -> None:
+        self.run.play(until)
+        length, self.now = until - self.now, until
+        for k, servers in self.crowd.items():
+            counts = self._counts(k)
+            more, self.marks[k] = counts - self.marks[k], counts
+            self.counted[k] += more
+            self.busy[k] += min(float(more[0]) / max(servers, 1), length)
+
+    def _counts(self, station: int) -> FloatArray:
+        queues = self.run.state.queues[self.run.score.home == station]
+        return np.array([count(queues) for count in _COUNTED.values()])
