@@ -118,7 +118,7 @@ def _check_alone(network: TimedNetwork) -> None:
     why = lone(network) or markov(network)
     if why:
         what = why.replace("{asked}", "forward").rpartition("; ")[0]
-        msg = f"{what}, as method forward does an autoscaler; use method simulation"
+        msg = f"{what}, also under an autoscaler; use method simulation"
         raise GraphError(msg)
 
 

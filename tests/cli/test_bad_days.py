@@ -67,8 +67,9 @@ def clients(text, model=POOL):
         (
             TWO + SCALED[len(POOL) :],
             DAY,
-            (),
-            "method forward follows one queue, and there are 2 (cpu, db)",
+            ("--method", "forward"),
+            "method forward follows one queue, and there are 2 (cpu, db), also under an "
+            "autoscaler; use method simulation",
         ),
     ],
 )
