@@ -1,6 +1,8 @@
 """How fast a queue serves by the number of jobs there, and how long arrivals wait."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
 from math import inf
 
 import numpy as np
@@ -105,22 +107,12 @@ class Service:
         >>> [round(float(p), 6) for p in one.tails(0, 1, 0.1)]
         [0.367879, 0.735759]
         """
-        from scipy.signal import lfilter
-        from scipy.special import gammaln, pdtr
-
         count = most - least + 1
         if not np.isfinite(self.servers):
             return np.full(count, np.exp(-time / self.time))
         load, stay = self.servers * time / self.time, 1 - 1 / self.servers
-        around = 12 * np.sqrt(load) + 60
-        low, high = int(max(load - around, 0)), int(load + around) + 1
-        steps = np.arange(low, high + 1)
-        with np.errstate(divide="ignore"):
-            logs = steps * np.log(load) if load else np.where(steps == 0, 0.0, -inf)
-        chances = np.exp(logs - load - gammaln(steps + 1))
-        after = lfilter([1.0], [1.0, -stay], chances[::-1])[::-1]
-        before = np.where(steps > 0, pdtr(np.maximum(steps - 1, 0), load), 0.0)
-        near = np.minimum(before + after, 1.0)
+        low, near = _tails_near(load, stay)
+        high = low + len(near) - 1
         ahead = least - int(self.servers) + 1  # of the first, where above 0
         waits, first, last = np.clip([-ahead, low - ahead, high + 1 - ahead], 0, count).tolist()
         tails = np.ones(count)
@@ -128,3 +120,29 @@ class Service:
         tails[waits:first] = near[0] * stay ** (low - ahead - np.arange(waits, first))
         tails[first:last] = near[ahead + first - low : ahead + last - low]
         return tails
+
+
+@lru_cache(maxsize=2**10)  # the parts of a day have the same few services
+def _tails_near(load: float, stay: float) -> tuple[int, FloatArray]:
+    """P(R > t) of those that have k jobs to wait for, of all k near a number of steps.
+
+    Parameters
+    ----------
+    load, stay
+        Mean number of steps in the time, and q, as of `Service.tails`.
+
+    Returns
+    -------
+    The first k, and the probabilities from it on.
+    """
+    from scipy.special import gammaln, pdtr
+
+    around = 12 * np.sqrt(load) + 60
+    low, high = int(max(load - around, 0)), int(load + around) + 1
+    steps = np.arange(low, high + 1)
+    with np.errstate(divide="ignore"):
+        logs = steps * np.log(load) if load else np.where(steps == 0, 0.0, -inf)
+    chances = np.exp(logs - load - gammaln(steps + 1))
+    after = [*accumulate(chances[::-1].tolist(), lambda later, here: here + stay * later)][::-1]
+    before = np.where(steps > 0, pdtr(np.maximum(steps - 1, 0), load), 0.0)
+    return low, np.minimum(before + np.array(after), 1.0)
