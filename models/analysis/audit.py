@@ -73,7 +73,13 @@ class Audit(Answer):
 
     @property
     def is_blind(self) -> bool:
-        """Whether nothing tells the load of any point, so that hardly anything could be checked."""
+        """Whether nothing tells the load of any point, so that hardly anything could be checked.
+
+        Examples
+        --------
+        >>> audit(LoadTest((Point("load", response_time=0.5),))).is_blind
+        True
+        """
         return not any(math.isfinite(point.load) for point in self.test.points)
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from itertools import islice, takewhile
 
 from headway.errors import MeasurementError, is_hidden, quoted
 from headway.kinds import number_of
+from headway.numerals import counted
 
 _MARKS = (",", ";", "\t")
 
@@ -140,7 +141,8 @@ def check_cells(
     _check_header(header, source)
     for line, row in rows:
         if len(row) != len(header):
-            msg = f"{source}:{line}: {len(row)} cells, but the header names {len(header)} columns"
+            cells, columns = counted(len(row), "cell"), counted(len(header), "column")
+            msg = f"{source}:{line}: {cells}, but the header names {columns}"
             raise MeasurementError(msg)
     if not rows:
         msg = f"{source}: has a header but no rows; add one row for each measured point"

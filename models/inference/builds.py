@@ -135,7 +135,13 @@ class Builds(Answer):
 
     @property
     def has_enough(self) -> bool:
-        """Whether there are as many runs as tell a difference as large as is allowed."""
+        """Whether there are as many runs as tell a difference as large as is allowed.
+
+        Examples
+        --------
+        >>> Builds("old", "new", ONE, (), (), True, runs=3, fewest=3).has_enough
+        True
+        """
         return self.runs is not None and self.fewest >= self.runs
 
     @property

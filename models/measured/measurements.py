@@ -20,7 +20,7 @@ from headway.models.language.frozen import Kept
 from headway.models.language.verbs import perform, who_does
 from headway.models.measured.arrivals import pooled_arrivals, same_arrivals
 from headway.models.measured.cells import Observed, decimals, is_words, observed, words_complaint
-from headway.models.measured.roles import with_mean
+from headway.models.measured.roles import part_of, titled, with_mean
 from headway.records import dataclass
 
 if TYPE_CHECKING:
@@ -332,8 +332,12 @@ class Measurements:
         >>> curve = Measurements.parse("load_ops_s,response_ms\n100,3.4\n", "curve.csv")
         >>> curve.column("response").header, curve.column("response").resolution.tolist()
         ('response_ms', [5e-05])
+        >>> curve.column("response_time").header  # what it is of
+        'response_ms'
         """
         match = self.find(names)
+        if match is None and len(names) == 1:
+            match = self._meant(names[0])
         if match is None and names[0] in self.labels:
             raise words_complaint(self.source, names[0], self.lines, self.labels[names[0]])
         if match is None:
@@ -342,6 +346,14 @@ class Measurements:
             msg = f"{self.source}: there is no column {names[0]!r}{nearest(names[0], known)}{other}"
             raise MeasurementError(msg)
         return match
+
+    def _meant(self, name: str) -> Observed | None:
+        """The column of what a name says, as response_ms is of response_time; None of several."""
+        part = titled(name)
+        same = [
+            each for each in self.columns.values() if part is not None and part_of(each) == part
+        ]
+        return same[0].usable() if len(same) == 1 else None
 
     def only(self, keep: NDArray[np.bool_]) -> "Measurements":
         r"""The observations for which `keep` is true.

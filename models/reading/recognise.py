@@ -161,6 +161,7 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
 _OURS = re.compile(r"^[^A-Z]*_[^A-Z]*$|[\[(]")
 """How titles with units look that no tool writes: ``response_ms``, ``Response time [ms]``."""
+_MODEL = re.compile(r"^\[(?:parameters|stations|tasks|processors|arrivals)[].]", re.MULTILINE)
 _HEADER = re.compile(r"(?:\s*#.*\n|\s*\n)*(.*)")
 
 
@@ -256,6 +257,9 @@ def read_table(
 def _check_readable(text: str, source: str) -> None:
     """Refuse what no reader knows and is no table, with what it is, as far as that is known."""
     _check_unread(text, source)
+    if _MODEL.search(_head(text)):
+        msg = f"{source}: is a model; give measurements here, and the model as MODEL"
+        raise MeasurementError(msg)
     if text.lstrip()[:1] in ("{", "["):
         try:
             json.loads(text)
