@@ -57,7 +57,7 @@ def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
     lowest, samples = thin[worst], points[worst].samples or 0.0
     above = " and higher percentiles" if max(points[worst].percentiles) > lowest else ""
     yield FEW.finding(
-        f"{naming([worst], points)}: fewer than {_BEYOND:.0f} of {digits(samples)} requests lie "
+        f"{naming([worst], points)}: of {digits(samples)} requests fewer than {_BEYOND:.0f} lie "
         f"beyond p{digits(lowest)}{above}{of_several(len(thin))}; p{digits(lowest)} needs "
         f"{round(_BEYOND / (1 - lowest / 100))} or more",
         thin,

@@ -178,7 +178,7 @@ def point_table(report: Report) -> Table:
     predicted = [_fixed(v, unit, places + 1) for v in comparison.predicted]
     errors = [_signed(error) for error in comparison.relative_error]
     columns = [
-        Column(_heading(load.name, across), _as_printed(load, across)),
+        Column(_load_heading(load, across), _as_printed(load, across)),
         Column(_heading("measured", unit), _as_printed(measured, unit)),
         Column(_heading("predicted", unit), tuple(predicted)),
         Column("error", tuple(errors)),
@@ -201,6 +201,11 @@ def load_table(report: ModelReport) -> Table | None:
 def _signed(error: float) -> str:
     """A relative error to a tenth of a percent; no minus before nothing."""
     return f"{round(float(error), 3) + 0.0:+.1%}" if math.isfinite(error) else "-"
+
+
+def _load_heading(load: Observed, unit: Unit) -> str:
+    """What the load is called: by what it counts, where it counts something."""
+    return load.unit.text if load.unit.is_count else _heading(load.name, unit)
 
 
 def _heading(name: str, unit: Unit) -> str:

@@ -106,6 +106,17 @@ def four_digits(number: float) -> str:
     return significant(number, 4)
 
 
+def rounded(number: float) -> float:
+    """Four significant digits of a number; whole ones in full.
+
+    Examples
+    --------
+    >>> rounded(0.00932801), rounded(1048576.0)
+    (0.009328, 1048576.0)
+    """
+    return number if is_whole(number) else float(f"{number:.4g}")
+
+
 def significant(number: float, count: int) -> str:
     """Write so many significant digits, large numbers in full.
 

@@ -1,5 +1,6 @@
 """A model graph drawn: stations with their routes, and the numbers bound to them."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from headway.models.showing.parts.numbers import known_values
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.routes import MOST_SHOWN
+from headway.numerals import rounded
 
 _WIDE, _NARROWER = 30, (30, 24, 18)  # letters in a line of a box
 _TITLE, _LEGEND = 0.4, 0.35  # inches above and below
@@ -48,7 +50,7 @@ def model_figure(model: Model, scale: Scale | None = None) -> Figure:
         raise GraphError(msg)
     scale = scale or units_of(model)
     terminals = _terminals(model, scale) if model.is_closed else None
-    values = known_values(model, scale)
+    values = known_values(model, scale, rounded)
     if len(values) < len(model.parameters):
         return graph_figure(model.graph, {}, model.title, terminals, scale, values)
     solution = model.solve()
@@ -62,8 +64,8 @@ def _terminals(model: Model, scale: Scale) -> str:
     for name in ("population", "think_time"):
         parameter, words = model.parameters[name], name.replace("_", " ")
         is_one = parameter.value is not None and np.ndim(parameter.value) == 0
-        shown = f" {parameter.shown(float(np.asarray(parameter.value)), scale)}" if is_one else ""
-        lines.append(f"{words}{shown}")
+        value = rounded(float(np.asarray(parameter.value))) if is_one else math.nan
+        lines.append(f"{words} {parameter.shown(value, scale)}" if is_one else words)
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """Numbers that a model's parts are made of: each with its unit, or as the formula that it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -43,7 +43,9 @@ def number_text(read: Formula, own_unit: Unit, scale: Scale) -> str:
     return scale.stated(read.constant, own_unit)
 
 
-def known_values(model: Model, scale: Scale) -> dict[str, str]:
+def known_values(
+    model: Model, scale: Scale, written: Callable[[float], float] = float
+) -> dict[str, str]:
     """Parameters that have one value, with it as text.
 
     Parameters
@@ -52,9 +54,12 @@ def known_values(model: Model, scale: Scale) -> dict[str, str]:
         Whose parameters.
     scale
         The units of the answer that shows them.
+    written
+        How far each is written out; in full where left out.
     """
     known = ((p, p.value) for p in model.parameters.values() if p.value is not None)
-    return {p.name: p.shown(float(np.asarray(v)), scale) for p, v in known if np.ndim(v) == 0}
+    single = ((p, written(float(np.asarray(v)))) for p, v in known if np.ndim(v) == 0)
+    return {p.name: p.shown(value, scale) for p, value in single}
 
 
 def number_texts(

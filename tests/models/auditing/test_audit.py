@@ -166,7 +166,7 @@ def test_thin_percentiles_are_said_once_for_the_lowest():
         for k in (1, 2, 8)
     ]  # fmt: skip
     (thin,) = [f for f in audit(LoadTest(tuple(sweep))).findings if f.kind == "too_few_samples"]
-    assert "fewer than 10 of 250 requests lie beyond p99 and higher percentiles" in thin.text
+    assert "of 250 requests fewer than 10 lie beyond p99 and higher percentiles" in thin.text
     assert (thin.severity, thin.points) == ("warning", (0, 1, 2))
     assert findings_of(sweep[2])["too_few_samples"].severity == "note"
 

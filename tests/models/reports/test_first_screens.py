@@ -60,6 +60,15 @@ def pool():
     return graph.station("cpu", MMm("work", "servers")).at(servers=2, work=0.01)
 
 
+def test_a_picture_rounds_what_was_fitted():
+    graph = ModelGraph("pool").declare("servers", "service_time")
+    fitted = graph.station("cpu", MMm("service_time", "servers")).at(
+        servers=2, service_time=0.00932801
+    )
+    words = "\n".join(text.get_text() for text in model_figure(fitted).axes[0].texts)
+    assert "service time: 0.009328" in words
+
+
 def test_a_box_says_the_value_of_the_parameter_that_has_its_name():
     words = "\n".join(text.get_text() for text in model_figure(pool()).axes[0].texts)
     assert "servers: 2" in words
