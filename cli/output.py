@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -125,34 +125,38 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show that work without steps goes on: a line every ten seconds, or a bar that moves.
+def working(what: str) -> Iterator[Callable[[str, float], None]]:
+    """Show that work goes on: a line every ten seconds, or a bar that moves.
 
     Parameters
     ----------
     what
         What goes on.
+
+    Yields
+    ------
+    What says which part of it does; the share that is done is not told.
     """
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import Progress
 
         with Progress(console=Console(stderr=True), transient=True) as bar:
-            bar.add_task(what, total=None)
-            yield
+            task = bar.add_task(what, total=None)
+            yield lambda part, _share: bar.update(task, description=f"{what}: {part}")
         return
     from threading import Event, Thread
 
-    start, done = monotonic(), Event()
+    start, done, parts = monotonic(), Event(), [""]
 
     def tell() -> None:
         while not done.wait(EVERY):
-            click.echo(f"{what}: {monotonic() - start:.0f} s so far", err=True)
+            click.echo(f"{what}: {parts[-1]}{monotonic() - start:.0f} s so far", err=True)
 
     teller = Thread(target=tell, daemon=True)
     teller.start()
     try:
-        yield
+        yield lambda part, _share: parts.append(f"{part}, ")
     finally:
         done.set()
         teller.join()

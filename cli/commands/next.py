@@ -79,8 +79,8 @@ def command(
     read_limit(target)
     test = _so_far(place, hints)
     lowest, highest = _ends(low, high, test)
-    with working("looking for the next load"):
-        run = next_run(test, target, runs, (max(lowest, 0.0), highest), share)
+    with working("looking for the next load") as tell:
+        run = next_run(test, target, runs, (max(lowest, 0.0), highest), share, tell)
     if output_format is not None:
         present(run, output_format)
     else:

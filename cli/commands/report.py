@@ -27,6 +27,8 @@ from headway.errors import visible
 from headway.models.files.whole import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headway.models.analysis.goals import Goal
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
@@ -96,7 +98,7 @@ def command(
     typed = shlex.join(["headway", *(context.obj or [])])
     goal = None if target is None else _limit(target)
     report: Paged
-    with working("making the page"):
+    with working("making the page") as tell:
         fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
         by_hand = _set_by_hand(settings)
         if model is None:
@@ -114,7 +116,7 @@ def command(
             chosen = chosen_model(model, preset, settings)
             report = make_report(chosen, y=y, fixed=by_hand, command=typed, target=goal)
         elif model in families() and free is None and preset is None and not settings:
-            report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal)
+            report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal, tell)
         else:
             many = ", ".join(families())
             refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
@@ -152,6 +154,7 @@ def _of_family(
     high: str | None,
     typed: str,
     goal: "Goal | None",
+    tell: "Callable[[str, float], None]",
 ) -> "Report":
     """Fit every form of a family, and report on the best one."""
     from headway.models.inference.server import fit_server
@@ -161,7 +164,8 @@ def _of_family(
     listed = None if forms is None else names_of(forms)
     curve = _measured(data, hints)
     y = y or _limited_column(curve, goal, x)
-    fit = fit_server(curve, x, y, *limits, family=family, forms=listed)
+    fit = fit_server(curve, x, y, *limits, family=family, forms=listed, progress=tell)
+    tell("drawing", 0.0)
     return server_report(fit, typed, goal)
 
 

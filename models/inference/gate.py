@@ -160,8 +160,9 @@ def _change(one: Difference, builds: Builds, verdict: Verdict) -> str:
     if builds.has_enough:
         usual = f"{counted(builds.fewest, 'run')} of each load and build"
         return f"{known}: {may} by more than {allowed}; {usual} mostly tell, but not here: add some"
-    runs = counted(builds.runs, "run") if builds.runs else "repeated runs"
+    if builds.runs is None:
+        return f"{known}: {may} by more than {allowed}; measure each load more than once to tell"
     return (
-        f"{known}: {may} by more than {allowed}; more runs would tell ({allowed} takes {runs} of "
-        "each load and build)"
+        f"{known}: {may} by more than {allowed}; more runs would tell ({allowed} takes "
+        f"{counted(builds.runs, 'run')} of each load and build)"
     )

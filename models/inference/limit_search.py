@@ -28,7 +28,7 @@ from headway.models.inference.forecasting.highest_load import (
     is_narrow,
     read_limit,
 )
-from headway.models.inference.server import choose_form
+from headway.models.inference.server import Progress, choose_form, no_progress
 from headway.models.language.units import ONE, Unit, unit
 from headway.models.measured.columns import load_column
 from headway.models.measured.points import Point, measurements_of
@@ -147,6 +147,7 @@ def next_run(
     budget: int = MOST_RUNS,
     within: tuple[float, float] = (0.0, math.inf),
     precision: float = PRECISION,
+    progress: Progress = no_progress,
 ) -> NextRun:
     r"""Where to measure next to find the highest load under a limit, by what was measured so far.
 
@@ -162,6 +163,8 @@ def next_run(
         Lowest and highest load that may be measured [SI].
     precision
         Share of its lower end that the interval may be wide at the end.
+    progress
+        Called with the name of each form that is fitted.
 
     Raises
     ------
@@ -196,7 +199,7 @@ def next_run(
             return none.answer(None, none.bracket, "the budget is spent")
         return none.answer(start, none.bracket, "nothing is measured yet")
     known = _measured(test, goal)
-    found, why = _fitted(known, within, precision)
+    found, why = _fitted(known, within, precision, progress)
     if found is None:
         return _stepped(known, budget, within, precision, why)
     return _advised(known, found, budget, within)
@@ -278,7 +281,7 @@ def _time(point: Point, goal: Goal) -> float | None:
 
 
 def _fitted(
-    known: _Measured, within: tuple[float, float], precision: float
+    known: _Measured, within: tuple[float, float], precision: float, progress: Progress
 ) -> tuple[HighestLoad | None, str]:
     """The highest load by all forms that fit, or why there is none."""
     loads = {point.load for point in known.kept}
@@ -287,7 +290,8 @@ def _fitted(
     source = known.kept[0].file or "runs"
     try:
         table = measurements_of(known.kept, source)
-        server = choose_form(table, y=_column(known), spare=_SPARE)
+        server = choose_form(table, y=_column(known), spare=_SPARE, progress=progress)
+        progress("the highest load", 0.0)
         return (
             highest_load(
                 server.best,

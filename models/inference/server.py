@@ -88,7 +88,7 @@ _DIGITS = 2  # of an AICc, to compare forms by
 _FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
 
 
-def _ignore(_doing: str, _share: float) -> None:
+def no_progress(_doing: str, _share: float) -> None:
     """Show no progress."""
 
 
@@ -252,7 +252,7 @@ class ServerFit(Answer):
 
     def examined(self) -> "ServerFit":
         """The same with everything computed that its tables need, including further fits."""
-        return self.examining(_ignore, 1.0)
+        return self.examining(no_progress, 1.0)
 
     def examining(self, progress: Progress, share: float) -> "ServerFit":
         """As `examined`, with progress reports."""
@@ -315,7 +315,7 @@ def fit_server(
     high: float = math.inf,
     loss: str = Loss.LINEAR,
     family: str | None = None,
-    progress: Progress = _ignore,
+    progress: Progress = no_progress,
     forms: str | Sequence[str | Model] | None = None,
 ) -> ServerFit:
     r"""Fit every form that the number of points supports, and choose among them.
@@ -362,7 +362,7 @@ def choose_form(
     high: float = math.inf,
     loss: str = Loss.LINEAR,
     family: str | None = None,
-    progress: Progress = _ignore,
+    progress: Progress = no_progress,
     forms: str | Sequence[str | Model] | None = None,
     spare: int | None = None,
 ) -> ServerFit:

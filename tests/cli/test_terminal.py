@@ -90,10 +90,16 @@ def test_work_without_steps_writes_a_line_too(monkeypatch):
     heard, stream = threading.Event(), Told()
     monkeypatch.setattr(output, "EVERY", 0.01)
     monkeypatch.setattr(sys, "stderr", stream)
-    with output.working("sizing"):
+    with output.working("sizing") as tell:
+        assert heard.wait(HANGS)
+        heard.clear()
+        tell("the last part", 0.0)
+        assert heard.wait(HANGS)
+        heard.clear()
         assert heard.wait(HANGS)
 
     assert re.match(r"sizing: \d+ s so far\n", stream.getvalue())
+    assert re.search(r"sizing: the last part, \d+ s so far\n", stream.getvalue())
 
 
 @pytest.mark.parametrize("arguments", DRAWN, ids=" ".join)

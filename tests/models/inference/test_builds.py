@@ -115,6 +115,8 @@ def gated(found):
 def test_without_repeats_loads_are_the_measurements():
     random = np.random.default_rng(1)
     found = compare_builds(runs(random, repeats=1), runs(random, 1.1, repeats=1))
+    noisy = [runs(random, repeats=1, scatter=0.3) for _ in range(2)]
+    assert "measure each load more than once to tell" in gated(compare_builds(*noisy))
     one = overall(found, "response_time")
     assert not found.repeated
     assert found.runs is None
