@@ -1,5 +1,6 @@
 """Settings of the documentation: ``make docs`` builds it with warnings as errors."""
 
+import gc
 import importlib
 import inspect
 import pkgutil
@@ -22,6 +23,10 @@ from sphinx.util.nodes import make_refnode
 from sphinx.util.typing import stringify_annotation
 
 import headway
+
+# Pages are trees whose nodes know their parents, and there are many: they are looked through for
+# rubbish less often than Python would.
+gc.set_threshold(100_000, 20, 50)
 
 project = "headway"
 author = "the headway developers"
