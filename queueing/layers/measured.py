@@ -7,7 +7,7 @@ whole chain; rows are stored in `tests/data/layer_errors.csv`.
 from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
-THROUGHPUT, TIMES = 48.0, 190.0
+THROUGHPUT, TIMES = 24.0, 190.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
 USUAL_THROUGHPUT, USUAL_TIMES = 5.0, 11.5

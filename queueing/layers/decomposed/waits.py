@@ -245,9 +245,8 @@ class Processors:
         same = (spent / np.maximum(often, NEVER))[self.place]
         odds = np.where(self.shares[of.owner], of.odds(coming), of.odds(coming, same))
         seen = of.seen(odds)
-        beyond = seen.beyond / self.count
-        waits = beyond * of.mixed(seen, service)
-        return self.ways.of(np.where(self.shares, 1 + beyond, waits))
+        waits = seen.beyond * of.first_free(seen, service)
+        return self.ways.of(np.where(self.shares, 1 + seen.beyond / self.count, waits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -550,8 +549,8 @@ class Pools:
         coming = met.calling(now.whole)
         seen = met.seen(met.odds(coming))
         rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
-        wait = seen.beyond * met.mixed(seen, coming.service)
-        wait = (wait + seen.full * met.mixed(seen, rest)) / queues.threads
+        wait = seen.beyond * met.first_free(seen, coming.service)
+        wait = wait + seen.full * met.mixed(seen, rest) / queues.threads
         lasts = self.lasts[queues.pools]
         if not lasts.any():
             return np.asarray(wait)

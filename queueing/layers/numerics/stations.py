@@ -15,6 +15,10 @@ from headway.records import dataclass
 NEVER = 1e-300
 """As good as no rate."""
 
+_GAUSS, _SHARES = np.polynomial.legendre.leggauss(24)
+_NODES, _WEIGHTS = (1 + _GAUSS) / (1 - _GAUSS), 2 * _SHARES / (1 - _GAUSS) ** 2
+"""Of integrals over t from 0 to infinity, by t = (1 + x) / (1 - x)."""
+
 Column = Callable[[Amount], FloatArray]
 """A number as a row of all operating points."""
 
@@ -90,6 +94,7 @@ class Stations:
     def __init__(self, begins: IntArray, servers: IntArray, most: IntArray) -> None:
         self.begins, self.servers, self.most = begins, servers, most
         self.owner = np.repeat(np.arange(len(servers)), np.diff(begins))
+        self.alone = ((np.diff(begins) == 1) | (servers == 1))[:, np.newaxis]
         largest = np.add.reduceat(np.abs(most), begins[:-1]).max(initial=0)
         self._work = np.zeros(ROWS * (int(largest) + 1))
 
@@ -110,3 +115,24 @@ class Stations:
         """At each server the mean of values by classes, as often as they are there."""
         total = np.maximum(self.by_server(seen.means), NEVER)
         return np.asarray(self.by_server(seen.means * values) / total)
+
+    def first_free(self, seen: Seen, service: FloatArray) -> FloatArray:
+        """At each server, all of m taken: the mean time until the first is free.
+
+        Each is taken by a class as often as it is there, for an exponential time:
+
+            E min = integral of (sum over classes of p_c e^(-t / S_c))^m dt
+
+        which is S / m for equal times, and less for others: the short ones go on.
+        """
+        total = np.maximum(self.by_server(seen.means), NEVER)
+        share, service = seen.means / total[self.owner], np.maximum(service, NEVER)
+        servers = self.servers[:, np.newaxis]
+        mean = self.by_server(share * service) / servers
+        if self.alone.all():
+            return np.asarray(mean)
+        found = np.zeros_like(mean)
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            busy = self.by_server(share * np.exp(-(mean * node)[self.owner] / service))
+            found += weight * busy**servers
+        return np.where(self.alone, mean, found * mean)
