@@ -208,7 +208,7 @@ WRONG = {
     "weight = 0.25\n": ("", "the key 'weight' is missing"),
     "weight = 0.25": ("weight = 1.0", "their weights sum to 1 or more"),
     "weight = 0.25 ": ("weight = -0.25", "must be above 0"),
-    "[alternatives.model]": ("[alternatives.modle]", "the key 'name' is missing"),
+    "[alternatives.model]": ("[alternatives.modle]", "unknown key modle; did you mean model?"),
     "s\n0.001\n": ("t\n0.001\n", "t in its first line is no parameter with ci95"),
     "s\n0.001\n ": ("s s\n0.001 0.001\n", "stands there twice"),
     "0.001\n0.0011": ("0.001\n0.0011 3", "each line after the first must hold 1 numbers"),
