@@ -79,7 +79,7 @@ def _jmva(model: "Model") -> str:
 
 
 def _lqnx(model: "Model") -> str:
-    from headway.models.importing.lqnx_writing import to_lqnx
+    from headway.models.importing.lqn.writing import to_lqnx
 
     return to_lqnx(model)
 

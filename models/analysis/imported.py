@@ -9,7 +9,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.importing.building import Imported
 from headway.models.importing.foreign.network import Expected, Serves
-from headway.models.importing.lqnx_results import LayeredFile
+from headway.models.importing.lqn.results import LayeredFile
 from headway.models.importing.reader import read_foreign
 from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, Unit, unit

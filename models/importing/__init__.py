@@ -1,1 +1,1 @@
-"""Import models of Java Modelling Tools (JMT) from JMVA and JSIMg files, and export JMVA files."""
+"""Import models of Java Modelling Tools (JMT), PMIF and LQNS, and export JMVA files."""

@@ -7,7 +7,7 @@ from headway.errors import ModelFileError, quoted
 from headway.models.importing.building import Imported, imported
 from headway.models.importing.jmva import read_jmva
 from headway.models.importing.jsim import read_jsim
-from headway.models.importing.lqnx_results import LayeredFile, results_of
+from headway.models.importing.lqn.results import LayeredFile, results_of
 from headway.models.importing.pmif import read_pmif
 from headway.models.importing.safe_xml import parse_xml, read_content, read_xml
 from headway.models.structure.model import Model
@@ -33,7 +33,7 @@ def _layered_text(file: Path) -> Element:
     content = read_content(file)
     if content.lstrip().startswith(b"<"):
         return parse_xml(content, str(file))
-    from headway.models.importing.lqn_text import read_lqn_text
+    from headway.models.importing.lqn.text import read_lqn_text
 
     return read_lqn_text(content.decode("utf-8", "replace"), str(file))
 
@@ -65,7 +65,7 @@ def read_foreign(path: str | Path) -> Imported | LayeredFile:
     file = Path(path)
     root = _layered_text(file) if file.suffix.lower() in TEXTS else read_xml(file)
     if root.tag == LAYERED:
-        from headway.models.importing.lqnx import read_lqnx
+        from headway.models.importing.lqn.lqnx import read_lqnx
 
         return LayeredFile(read_lqnx(root, file.stem, str(file)), *results_of(root))
     if root.tag not in _READERS:

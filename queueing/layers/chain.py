@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.flow import Choice, Flow, Series, Step, Together, steps_of
+from headway.queueing.layers.chain_limits import check_chain
+from headway.queueing.layers.flow import steps_of
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
 from headway.queueing.layers.points import first_of, joined, points_of
 from headway.queueing.layers.program import (
     Answer,
     Branch,
-    Call,
-    Done,
     Program,
     Serve,
     Spawn,
@@ -215,87 +214,6 @@ def no_chain(system: LayeredSystem) -> str:
     except GraphError as refusal:
         return str(refusal)
     return ""
-
-
-def check_chain(system: LayeredSystem, program: Program) -> None:
-    """Refuse what has no chain here.
-
-    Raises
-    ------
-    GraphError
-        With what is in its way.
-    """
-    served = {name: part.discipline for name, part in system.processors.items()}
-    served |= {f"task {name}": task.discipline for name, task in system.tasks.items()}
-    for name, discipline in served.items():
-        if discipline.by_size:
-            msg = f"{name}: headway has no states for discipline {discipline} there"
-            raise GraphError(msg)
-    for name, entry in system.entries.items():
-        if np.any(entry.arrival_rate):
-            msg = f"entry {name}: requests arrive without end, so its chain has no end"
-            raise GraphError(msg)
-    for _, step, _ in system.steps():
-        if any(map(np.any, step.sends.values())):
-            msg = (
-                f"step {step.name}: messages that nobody waits for pile up, so its chain has no end"
-            )
-            raise GraphError(msg)
-        if np.any(np.not_equal(step.scv, 1)) and np.any(step.demand):
-            msg = f"step {step.name}: a chain needs exponential times, an scv of 1"
-            raise GraphError(msg)
-    _check_time(system)
-    _check_endless(system, program)
-
-
-def _check_time(system: LayeredSystem) -> None:
-    """Refuse clients who can be through again and again in no time."""
-    for name, entry in system.entries.items():
-        task = system.tasks[entry.task]
-        if task.clients and not np.any(task.think_time) and _at_once(system, entry.flow):
-            msg = (
-                f"entry {name}: its clients can be through at once, without a call, so a state of "
-                "the chain has no end; give it a demand, or its clients a think_time"
-            )
-            raise GraphError(msg)
-
-
-def _at_once(system: LayeredSystem, flow: Flow) -> bool:
-    """Whether a flow can be done in no time."""
-    match flow:
-        case Step():
-            return not (np.any(flow.demand) or np.any(flow.think_time) or _surely(system, flow))
-        case Series(parts):
-            return all(_at_once(system, part) for part in parts)
-        case Choice(ways):
-            return any(np.any(chance) and _at_once(system, way) for chance, way in ways)
-        case Together(branches, needed):
-            return sum(_at_once(system, each) for each in branches) >= needed
-    return True
-
-
-def _surely(system: LayeredSystem, step: Step) -> bool:
-    """Whether a step always makes a call that takes time."""
-    asked = [name for name, mean in step.calls.items() if np.any(mean)]
-    return step.fixed and any(not _at_once(system, system.entries[n].flow) for n in asked)
-
-
-def _check_endless(system: LayeredSystem, program: Program) -> None:
-    """Refuse threads without end that work behind their answer."""
-    endless = {name for name, task in system.tasks.items() if np.all(np.isinf(task.threads))}
-    lasting = (Serve, Wait, Call, Spawn)
-    behind = behind_answer(program)
-    for address, instruction in enumerate(program.instructions):
-        name = program.entries[address]
-        leaves = isinstance(instruction, Spawn) and instruction.needed < len(instruction.starts)
-        if (leaves or (address in behind and isinstance(instruction, lasting))) and (
-            system.entries[name].task in endless
-        ):
-            msg = (
-                f"entry {name}: threads without end work behind the answer and pile up, so its "
-                "chain has no end; give the task a number of threads"
-            )
-            raise GraphError(msg)
 
 
 @dataclass(frozen=True, eq=False)
@@ -576,27 +494,6 @@ def _counts(system: LayeredSystem, program: Program, states: States) -> FloatArr
     size = states.count * entries
     counts = np.stack([np.bincount(cells[kept], minlength=size) for kept in kinds], axis=-1)
     return counts.astype(float).reshape(states.count, entries, 3)
-
-
-def behind_answer(program: Program) -> frozenset[int]:
-    """Addresses that are reached only after an answer."""
-    found: set[int] = set()
-    todo = [n + 1 for n, one in enumerate(program.instructions) if isinstance(one, Answer)]
-    while todo:
-        address = todo.pop()
-        if address in found:
-            continue
-        found.add(address)
-        match program.instructions[address]:
-            case Branch(ways):
-                todo += [at for _, at in ways]
-            case Spawn(starts):
-                todo += [*starts, address + 1]
-            case Done():
-                pass
-            case _:
-                todo.append(address + 1)
-    return frozenset(found)
 
 
 def _means(

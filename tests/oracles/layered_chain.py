@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.layers.chain import behind_answer
+from headway.queueing.layers.chain_limits import behind_answer
 from headway.queueing.layers.program import (
     Answer,
     Branch,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from headway.errors import ModelFileError
 from headway.models import catalogue_model, find_model, parse_model
 from headway.models.files.writing import to_toml
-from headway.models.importing.lqnx import read_lqnx
-from headway.models.importing.lqnx_writing import to_lqnx
+from headway.models.importing.lqn.lqnx import read_lqnx
+from headway.models.importing.lqn.writing import to_lqnx
 from headway.models.importing.safe_xml import parse_xml
 from headway.models.language.formula import of_number
 from headway.models.structure.graph import ModelGraph

@@ -8,8 +8,8 @@ import pytest
 from headway.errors import GraphError, ModelFileError
 from headway.models import find_model, parse_model
 from headway.models.files.writing import to_toml
-from headway.models.importing.lqnx import read_lqnx
-from headway.models.importing.lqnx_writing import to_lqnx
+from headway.models.importing.lqn.lqnx import read_lqnx
+from headway.models.importing.lqn.writing import to_lqnx
 from headway.models.importing.safe_xml import parse_xml
 from headway.models.structure.layered import system_of
 from headway.queueing.layers.flow import Reply, Series, Step

@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element
 
 from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
 from headway.kinds import number_of
-from headway.models.importing.fans import fans_of
 from headway.models.importing.foreign.naming import plain_names
-from headway.models.importing.lqnx_parts import check_parts
+from headway.models.importing.lqn.fans import fans_of
+from headway.models.importing.lqn.parts import check_parts
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, unit

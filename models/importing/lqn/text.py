@@ -2,9 +2,9 @@
 
 A file has sections, each to its ``-1``: G (general), P (processors), T (tasks), E (entries), and A
 for the activities of each task that has any; numbers of a phase each stand in a row that ends with
-``-1``. The text becomes the elements of an LQNX file, which `headway.models.importing.lqnx` reads
-and checks. Source: Franks and others, *Layered Queueing Network Solver and Simulator User Manual*,
-Traditional Grammar.
+``-1``. The text becomes the elements of an LQNX file, which `headway.models.importing.lqn.lqnx`
+reads and checks. Source: Franks and others, *Layered Queueing Network Solver and Simulator User
+Manual*, Traditional Grammar.
 """
 
 import re

@@ -9,8 +9,8 @@ import numpy as np
 
 from headway.errors import ModelFileError
 from headway.kinds import Amount
-from headway.models.importing.fans import with_fans, write_fans
-from headway.models.importing.lqnx import AT_PROCESSORS, AT_TASKS
+from headway.models.importing.lqn.fans import with_fans, write_fans
+from headway.models.importing.lqn.lqnx import AT_PROCESSORS, AT_TASKS
 from headway.models.structure.layered import system_of
 from headway.models.structure.model import Model
 from headway.models.structure.parts.flows import OwnNames, in_phases, parts_of, stated

@@ -1,0 +1,1 @@
+"""Layered queueing networks in files of LQNS, read and written."""
