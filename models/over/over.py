@@ -76,7 +76,8 @@ def over_model(
         Length of the periods [s]; 24 of them or fewer where it is left out.
     method
         ``forward``, ``offered load``, ``fluid``, ``pointwise`` or ``simulation``; ``auto`` takes
-        the best one, and the last only where no other knows the share over a target.
+        the best one, and the last only where no other knows the model, or the share over a
+        target, and the day is short.
     percentiles
         Of the response time.
 
@@ -197,9 +198,13 @@ class _Asked:
         return replace(timeline, scaling=scaling, cost=cost)
 
     def is_for_play(self) -> bool:
-        """Whether only days that are played know what an autoscaler does, and these are short."""
-        unknown = lone(self.network) or markov(self.network)
-        return self.law is not None and bool(unknown) and _is_short(self.network)
+        """Whether only days that are played know the answer, and these are short."""
+        network = self.network
+        if self.law is not None:
+            unknown = bool(lone(network) or markov(network))
+        else:
+            unknown = any(station.lacking for station in network.stations)
+        return unknown and _is_short(network)
 
     def followed(self, method: str) -> _Followed:
         """What a method finds, or under an autoscaler the forward equations."""

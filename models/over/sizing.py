@@ -85,7 +85,7 @@ def size_over(
     length = digits(float(best.day.ends[0] - best.day.starts[0]))
     said = (f"followed over {length} s by method {best.method}",)
     about = (f"approximate: {best.approximation}",) if best.approximation else ()
-    return found.over_a_day((*said, *about))
+    return found.over_a_day((*said, *about, *best.notes))
 
 
 def _goal(model: "Model", text: str) -> Goal:
@@ -140,16 +140,18 @@ class ByDay:
             if len(times) > 1:
                 raise InvalidParameter("give one time of response_time_over_TIME for all targets")
             try:
-                self.known[key] = over_model(
+                found = over_model(
                     self.model.at(values), self.day, times[0] if times else None,
                     every=self.every, percentiles=percents,
                 )  # fmt: skip
+                _check_answered(found, self.goals)
+                self.known[key] = found
             except HeadwayError as error:
                 self.known[key] = error
-        found = self.known[key]
-        if isinstance(found, HeadwayError):
-            raise found
-        return found
+        known = self.known[key]
+        if isinstance(known, HeadwayError):
+            raise known
+        return known
 
     def __call__(self, columns: Columns) -> Verdict:
         """Judge configurations."""
@@ -196,6 +198,18 @@ class ByDay:
     def chance(self) -> None:
         """Nothing is uncertain."""
         return
+
+
+def _check_answered(found: Timeline, goals: Sequence[Goal]) -> None:
+    """Refuse targets of the times of those who are answered, where the others give up."""
+    for goal in goals if found.periods.clients else ():
+        part, _ = _asked(goal)
+        if part.startswith("response_time") and not part.startswith("response_time_over_"):
+            msg = (
+                f"{found.model.name}: its clients give up, and {goal.output} is of those who are "
+                "answered; give a target of all, as response_time_over_100ms<=1%"
+            )
+            raise InvalidParameter(msg)
 
 
 def _asked(goal: Goal) -> tuple[str, float]:

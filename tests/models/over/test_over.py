@@ -122,8 +122,12 @@ def test_jobs_without_a_place_are_lost():
         (POOL, {"start": "full"}, "steady, empty, or backlog"),
         (POOL, {"every": 1e9}, "no longer than the day"),
         (POOL, {"target": 0}, "above 0"),
-        (ModelGraph("g").station("cpu", MG1(0.001, 4.0)), {}, "not exponential"),
-        (ModelGraph("g").station("cpu", MM1(0.001), discipline="ps"), {}, "in order of arrival"),
+        (ModelGraph("g").station("cpu", MG1(0.001, 4.0)), {"method": "forward"}, "not exponential"),
+        (
+            ModelGraph("g").station("cpu", MM1(0.001), discipline="ps"),
+            {"method": "pointwise"},
+            "in order of arrival",
+        ),
     ],
 )
 def test_what_no_method_follows_is_refused_in_one_line(graph, options, words):
@@ -134,9 +138,16 @@ def test_what_no_method_follows_is_refused_in_one_line(graph, options, words):
 
 
 def test_clients_that_give_up_are_left_to_a_simulation():
+    """Which is played unasked where the day is short, so pages and sizes of it have an answer."""
     text = MODEL + '[parameters]\narrival_rate = 5\n[arrivals]\ncpu = { patience = "1 s" }\n'
+    model = parse_model(text)
     with pytest.raises(HeadwayError, match="clients give up"):
-        over_model(parse_model(text), DAY)
+        over_model(model, DAY, method="forward")
+    with pytest.raises(HeadwayError, match="clients give up"):
+        over_model(model, Day((0.0, 100.0), (1e6,)))
+    found = over_model(model, Day((0.0, 10.0), (450.0,)))
+    assert found.method == "simulation"
+    assert 0 < found["abandonment"].max() < 1
 
 
 def test_a_shipped_day_multiplies_the_mean():
@@ -236,6 +247,21 @@ def test_the_size_of_a_day_is_the_smallest_that_keeps_its_targets():
     assert keeps(best)
     assert not keeps(best - 1)
     assert "followed over 120 s by method forward" in str(size)
+
+
+def test_clients_who_give_up_are_not_passed_over_by_a_size():
+    """Three servers of 300/s for 450/s answer a few in time, and those quickly."""
+    text = MODEL.replace("servers = 4", 'servers = "n"') + (
+        "[parameters]\nn = 1\narrival_rate = 5\n"
+        '[arrivals]\ncpu = { timeout = "100 ms", retries = 2 }\n'
+    )
+    given = parse_model(text), Day((0.0, 10.0), (450.0,))
+    choose = {"n": [3, 8]}
+    size = size_over(*given, ["response_time_over_80ms<=1%"], choose, "n")
+    assert size.best.values == {"n": 8}
+    for target in ("response_time<=80ms", "worst.response_time_p95<=80ms"):
+        with pytest.raises(InvalidParameter, match="its clients give up, and .*of those who are"):
+            size_over(*given, [target], choose, "n")
 
 
 def test_the_command_sizes_over_a_day(tmp_path):
