@@ -17,8 +17,7 @@ from headway.models.measured.columns import Axes, is_rate
 from headway.models.measured.matching import Match, Named, match
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.regression import FEWEST_POINTS, r_squared
-from headway.models.measured.spans.forms import FORMS
-from headway.models.reading.loadtest import Measured, measurements_in
+from headway.models.reading.loadtest import Measured, measurements_beside
 from headway.models.signatures.sfs import Range, SfsSignature, sfs_signature
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
@@ -265,9 +264,6 @@ class Comparison(Answer):
         }
 
 
-_TRACES = frozenset(f"{form.name} traces" for form in FORMS)
-"""Kinds of measurements of which each row is a service."""
-
 SUMMARY = ("rms_relative_error", "max_relative_error", "median_relative_error", "r_squared")
 
 
@@ -313,13 +309,7 @@ def compare(
     >>> bool(abs(compare(model, curve).relative_error).max() < 1e-12)
     True
     """
-    measurements = measurements_in(measurements)
-    if model.graph.layers and measurements.kind in _TRACES:
-        msg = (
-            f"{measurements.source}: its rows are services, and the model answers for all of them; "
-            "headway compare MODEL --data TRACES compares service by service"
-        )
-        raise MeasurementError(msg)
+    measurements = measurements_beside(model, measurements)
     matched = match(model, measurements, x, y)
     within = Range(low, high)
     if not within.holds(matched.load.values).any():

@@ -18,7 +18,7 @@ from headway.models.inference.searching.search import STARTS
 from headway.models.language.names import Names, names_in
 from headway.models.measured.matching import Named, match
 from headway.models.measured.measurements import Measurements
-from headway.models.reading.loadtest import Measured, measurements_in
+from headway.models.reading.loadtest import Measured, measurements_beside
 from headway.models.running.crews import Crew, crew_of
 from headway.models.signatures.sfs import ALL, Range
 from headway.models.structure.model import Model
@@ -92,7 +92,8 @@ def fit_model(
     >>> round(fit.values["s"], 6)
     0.01
     """
-    measurements, free, crew = measurements_in(measurements), names_in(free), crew_of(executor)
+    measurements = measurements_beside(model, measurements)
+    free, crew = names_in(free), crew_of(executor)
     matched = match(model, measurements, x, y)
     x, y = matched.load.header, [one.measured.header for one in matched.each]
     bounded = _bounded(matched.model.exposing(*free), bounds or {})

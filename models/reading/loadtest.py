@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.measurements import LARGEST_FILE, NOTHING, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
+from headway.models.measured.spans.forms import FORMS
 from headway.models.measured.window import window_of
 from headway.models.reading.arriving import arrived
 from headway.models.reading.clients import Told, check_clients, driven
@@ -28,6 +29,7 @@ from headway.models.reading.recognise import (
 )
 from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system, check_one_work
+from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import counted, some_of
 from headway.records import dataclass
@@ -187,7 +189,7 @@ def measurements_in(measured: object) -> Measurements:
     >>> measurements_in(7)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    headway.errors.MeasurementError: a int is not measurements; give a path or a data frame, ...
+    headway.errors.MeasurementError: int is not measurements; give a path or a data frame, ...
     """
     if isinstance(measured, str | PurePath):
         measured = read(str(measured))
@@ -202,8 +204,30 @@ def measurements_in(measured: object) -> Measurements:
         check_one_system(measured)
         return measured
     kind = type(measured).__name__
-    msg = f"a {kind} is not measurements; give a path or a data frame, or use headway.read"
+    msg = f"{kind} is not measurements; give a path or a data frame, or use headway.read"
     raise MeasurementError(msg)
+
+
+def measurements_beside(model: Model, measured: object) -> Measurements:
+    """Take measurements, as `measurements_in`, of the whole that a model answers for.
+
+    Raises
+    ------
+    MeasurementError
+        As there; and for traces beside layered services, of which each row is one of them.
+    """
+    table = measurements_in(measured)
+    if model.graph.layers and table.kind in _TRACES:
+        msg = (
+            f"{table.source}: its rows are services, and the model answers for all of them; "
+            "headway compare MODEL --data TRACES compares service by service"
+        )
+        raise MeasurementError(msg)
+    return table
+
+
+_TRACES = frozenset(f"{form.name} traces" for form in FORMS)
+"""Kinds of measurements of which each row is a service."""
 
 
 def _silent() -> None:

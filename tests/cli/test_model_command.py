@@ -481,3 +481,5 @@ def test_a_report_beside_traces_says_what_compares_them(tmp_path):
     page = tmp_path / "t.html"
     message = refusal("report", tmp_path / "t.toml", "--data", tmp_path / "t.jsonl", "--out", page)
     assert "compares service by service" in message
+    fitted = ("fit", tmp_path / "t.toml", "--data", tmp_path / "t.jsonl", "--free", "arrival_rate")
+    assert refusal(*fitted) == message
