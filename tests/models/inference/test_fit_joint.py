@@ -172,7 +172,7 @@ def test_outputs_that_are_named_twice_are_refused(tmp_path):
     arguments = ["fit", "server-single", "--free", "delay", "--data", str(path), "--y"]
 
     assert "names the response time twice" in refusal(*arguments, "response_ms,response_ms")
-    assert "there is no column 'latency'" in refusal(*arguments, "response_ms,latency")
+    assert "there is no column 'pace'" in refusal(*arguments, "response_ms,pace")
 
 
 TIMED = (
