@@ -44,7 +44,12 @@ def clients(text, model=POOL):
         (POOL, DAY, ("--start", "full"), "steady, empty, or backlog=N"),
         (POOL.replace("n = 2", "n = 2\npopulation = 5"), DAY, (), "solve it at its highest load"),
         (TWO, DAY, ("--method", "forward"), "use method fluid or simulation"),
-        (clients('timeout = "1 s", retries = 2', TWO), DAY, (), "use method simulation"),
+        (
+            clients('timeout = "1 s", retries = 2', TWO),
+            DAY,
+            ("--method", "fluid"),
+            "use method simulation",
+        ),
         (clients("retries = 3"), DAY, (), "retries need a timeout"),
         (clients('timeout = "1 s", retries = 3, retry_budget = "150%"'), DAY, (), "0 to 100%"),
         (
