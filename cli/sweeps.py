@@ -83,7 +83,9 @@ def check_above(at: str | None) -> None:
     InvalidParameter
         Naming it.
     """
-    for text in () if at is None else at.split(":")[:1] if ":" in at else at.split(","):
+    if at is None:
+        return
+    for text in at.split(":")[:1] if ":" in at else at.split(","):
         number = LEADING_NUMBER.match(text.strip())
         if number is not None and not quantity(number.group(), ONE, "--at") > 0:
             msg = f"--at {text.strip()}: a load to predict at must be above 0"

@@ -21,6 +21,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.queueing.layers.flow import Step, with_steps
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
+from headway.queueing.layers.numerics.stations import NEVER
 from headway.queueing.layers.parts import Entry, Task
 from headway.queueing.layers.system import LayeredSystem
 
@@ -118,7 +119,7 @@ def averaged(copies: list[EntryMeans]) -> EntryMeans:
     if len(copies) == 1:
         return copies[0]
     whole = sum(one.throughput for one in copies)
-    shares = [one.throughput / np.maximum(whole, 1e-300) for one in copies]
+    shares = [one.throughput / np.maximum(whole, NEVER) for one in copies]
 
     def mean(times: list[Amount]) -> Amount:
         return sum(share * time for share, time in zip(shares, times, strict=True))

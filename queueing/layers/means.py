@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from headway.kinds import Amount
+from headway.queueing.layers.numerics.stations import NEVER
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
 
@@ -134,16 +135,11 @@ class LayeredMeans:
                 outside, every = flows[name]
                 flow = rate * count
                 flows[name] = outside + (0.0 if task.clients else flow), every + flow
-        entries = {
-            name: replace(one, throughput=one.throughput * flows[name][0] / _some(flows[name][1]))
-            for name, one in self.entries.items()
-        }
+        entries = dict(self.entries)
+        for name, (outside, every) in flows.items():
+            rate = self.entries[name].throughput * outside / np.maximum(every, NEVER)
+            entries[name] = replace(entries[name], throughput=rate)
         return replace(self, entries=entries)
-
-
-def _some(number: Amount) -> Amount:
-    """A number to divide by, where 0 is of nothing."""
-    return np.maximum(number, 1e-300)
 
 
 def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:

@@ -242,18 +242,18 @@ class _Reading:
         graph = element.find("task-activities")
         own = {entry.get("name", "") for entry in element.findall("entry")}
         activities = None if graph is None else _Activities(self, task, graph, own)
-        self.graphs += [] if activities is None else [activities]
+        if activities is not None:
+            self.graphs.append(activities)
         clients = element.get("scheduling") == "ref"
         for entry in element.findall("entry"):
             name = self.name_of(entry)
             place = f"entry {name}"
             self.refuse(entry, place, {"semaphore": "", "rwlock": ""})
-            phases = entry.find("entry-phase-activities/activity")
-            if phases is not None:
+            phases = entry.findall("entry-phase-activities/activity")
+            if phases:
                 if activities is not None and name in activities.starts:
                     raise self.wrong(place, "it has phases and a graph of activities; delete one")
-                within = entry.findall("entry-phase-activities/activity")
-                flow = self.phases(within, place, clients=clients)
+                flow = self.phases(phases, place, clients=clients)
             elif activities is not None:
                 flow = activities.flow(name)
                 if not entry.findall("forwarding"):

@@ -56,9 +56,8 @@ def _checked(
         built = build(span, about, source)
     except BrokenSpan as broken:
         return broken
-    if built.end < built.start or not built.trace or not built.key:
-        return BrokenSpan(source, built.trace, wrong_with(built))
-    return built
+    why = wrong_with(built)
+    return BrokenSpan(source, built.trace, why) if why else built
 
 
 def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:

@@ -20,10 +20,9 @@ from headway.queueing.layers.flow import (
     replies,
     steps_of,
 )
+from headway.queueing.layers.numerics.stations import NEVER
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
-
-_NEVER = 1e-300
 
 NOTHING = Series(())
 """A flow that does nothing."""
@@ -157,7 +156,7 @@ class Sources:
         visits = {called: sum(each.values()) for called, each in ways.items()}
         stacks = {
             called: {
-                held: often / np.maximum(visits[called], _NEVER) for held, often in each.items()
+                held: often / np.maximum(visits[called], NEVER) for held, often in each.items()
             }
             for called, each in ways.items()
         }
