@@ -25,7 +25,7 @@ from headway.models.measured.spans.forms import (
     surely_no_traces,
 )
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
-from headway.models.measured.spans.span import MOST_BROKEN, BrokenSpan, Span, SpanKind
+from headway.models.measured.spans.span import BrokenSpan, Span, SpanKind, check_broken
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
 from headway.numerals import four_digits, some_of
@@ -145,7 +145,7 @@ def read_loads(
     ------
     MeasurementError
         For files of another form that are named or may be traces, no spans, operations without
-        number, and where more than `MOST_BROKEN` of the traces have spans that cannot be.
+        number, and where too many traces have spans that cannot be.
     """
     reading = _Reading()
     named = {str(Path(place)) for place in places}
@@ -418,11 +418,9 @@ class _Reading:
             broken.setdefault(int(spans.trace[k]), self._circle(spans, k))
         if not broken:
             return spans
-        named, traces = next(iter(broken.values())), len(np.union1d(told, list(broken)))
-        if len(broken) > MOST_BROKEN * traces:
-            raise named
-        rows = ~np.isin(spans.trace, list(broken))
-        return replace(_chosen(spans, rows, load), left_out=len(broken), why=named.why)
+        check_broken(broken.values(), len(np.union1d(told, list(broken))))
+        rows, why = ~np.isin(spans.trace, list(broken)), next(iter(broken.values())).why
+        return replace(_chosen(spans, rows, load), left_out=len(broken), why=why)
 
     def _circle(self, spans: Spans, row: int) -> BrokenSpan:
         service = spans.services[spans.service[row]]

@@ -64,9 +64,11 @@ class Threads(NamedTuple):
     true: float
 
 
-def trip(seed: int, traces: int = 2000, adverse: bool = False) -> Trip:
-    """Play services, and make a model of their traces."""
-    played = drawn(seed)
+def trip(
+    seed: int, traces: int = 2000, adverse: bool = False, services: tuple[int, int] = (3, 8)
+) -> Trip:
+    """Play services, from so many to so many, and make a model of their traces."""
+    played = drawn(seed, *services)
     most = capacity(played)
     silent = _silent(played, seed) if adverse else ""
     skews = {f"s{k}": OFF * (-1) ** k for k in range(1, 3)} if adverse else {}
@@ -244,6 +246,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--traces", type=int, default=2000)
     parser.add_argument("--first", type=int, default=100)
+    parser.add_argument("--services", type=int, nargs=2, default=(3, 8), metavar=("LEAST", "MOST"))
     parser.add_argument("--adverse", action="store_true")
     parser.add_argument("--law", action="store_true")
     parser.add_argument("--threads", action="store_true")
@@ -254,7 +257,7 @@ def main() -> None:
         return
     trips = []
     for seed in seeds:
-        trips.append(trip(seed, told.traces, told.adverse))
+        trips.append(trip(seed, told.traces, told.adverse, tuple(told.services)))
         found = all(trips[-1].structure)
         off = (
             f"{100 * trips[-1].beyond:+.1f}%, by layers of the truth {100 * trips[-1].solver:+.1f}%"
@@ -263,6 +266,11 @@ def main() -> None:
         if told.threads:
             for pool, true in trips[-1].threads:
                 print(f"#   {pool.threads:g} ({pool.low} to {pool.high:g}), truth {true:g}")
+    _print_trips(trips)
+
+
+def _print_trips(trips: list[Trip]) -> None:
+    """Shares and errors over all systems."""
     structure = np.array([x for t in trips for x in t.structure])
     calls = np.abs([x for t in trips for x in t.calls])
     work = np.abs([x for t in trips for x in t.work])

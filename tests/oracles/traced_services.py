@@ -342,10 +342,10 @@ def document_of(spans: Sequence[PlayedSpan]) -> dict[str, Any]:
     }
 
 
-def drawn(seed: int, most: int = 8) -> Played:
-    """Draw services at random: 3 to `most`, in layers, some with small pools."""
+def drawn(seed: int, least: int = 3, most: int = 8) -> Played:
+    """Draw services at random: `least` to `most`, in layers, some with small pools."""
     draws = random.Random(seed)
-    count = draws.randint(3, most)
+    count = draws.randint(least, most)
     names = [f"s{k}" for k in range(count)]
     entries: dict[str, PlayedEntry] = {}
     for k in reversed(range(count)):

@@ -1,7 +1,7 @@
 """A span: one piece of work of a service, as every form of trace has it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -84,8 +84,26 @@ class BrokenSpan(MeasurementError):
         self.trace, self.why = trace, why
 
 
-MOST_BROKEN = 0.05
-"""Share of traces that may be left out for their broken spans; more is a fault of the file."""
+_MOST_BROKEN = 0.05  # share of traces that are left out; more is a fault of the file
+
+
+def check_broken(broken: Collection[BrokenSpan], traces: int) -> None:
+    """Refuse traces of which too many have a span that cannot be: more than one in twenty.
+
+    Parameters
+    ----------
+    broken
+        Such a span of each trace that has one.
+    traces
+        How many there are, with these.
+
+    Raises
+    ------
+    BrokenSpan
+        The first of them.
+    """
+    if len(broken) > _MOST_BROKEN * traces:
+        raise next(iter(broken))
 
 
 def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:

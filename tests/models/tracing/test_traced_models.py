@@ -444,12 +444,30 @@ def test_a_load_that_is_too_high_shows_threads_and_work_alone() -> None:
         assert abs(entry.work - SHOP.entries[entry.operation].work) < 3 * entry.error
 
 
-def test_the_measured_shop() -> None:
-    """Traces of a measured application: threads, and the model's times at the loads, to 12%."""
-    answer = model_traces(["traces/*.jsonl.gz"], "shop")
-    threads = {name: pool.threads for name, pool in answer.services.pools.items()}
+@pytest.fixture(scope="module")
+def measured() -> TracedModel:
+    """Traces of a measured application."""
+    return model_traces(["traces/*.jsonl.gz"], "shop")
+
+
+def test_the_measured_shop(measured: TracedModel) -> None:
+    """Threads, and the model's times at the loads, to 12%."""
+    threads = {name: pool.threads for name, pool in measured.services.pools.items()}
     assert threads == {"auth": inf, "catalog": 6, "front": inf, "price": 3, "store": 5}
-    assert all(abs(each.difference or inf) < 0.12 for each in answer.compared)
+    assert all(abs(each.difference or inf) < 0.12 for each in measured.compared)
+
+
+def test_the_measured_shop_is_sized(measured: TracedModel) -> None:
+    """At 180/s price lacks a thread, and no other service does: nothing is near the target.
+
+    Of its three threads 2.75 are busy there, by the time that the traces hold them.
+    """
+    busy = measured.model.at(arrival_rate=180.0)
+    choice = {"price_threads": range(3, 6), "store_threads": range(5, 8)}
+    best = busy.size(["response_time <= 60 ms"], choice, "price_threads + store_threads").best
+    assert [best.values[name] for name in choice] == [4, 5]
+    few, enough = (float(busy.solve(price_threads=n).response_time) for n in (3, 4))
+    assert enough < 0.06 / 1.15 < 0.06 * 1.15 < few
 
 
 def test_the_page_says_how_right_models_are() -> None:

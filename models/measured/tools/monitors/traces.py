@@ -16,7 +16,7 @@ from headway.models.measured.spans.forms import JAEGER as JAEGER_FORM
 from headway.models.measured.spans.forms import OTLP as OTLP_FORM
 from headway.models.measured.spans.forms import ZIPKIN as ZIPKIN_FORM
 from headway.models.measured.spans.forms import Form, documents
-from headway.models.measured.spans.span import MOST_BROKEN, BrokenSpan, Span
+from headway.models.measured.spans.span import BrokenSpan, Span, check_broken
 from headway.numerals import counted
 
 _PERCENTS = (50.0, 90.0, 95.0, 99.0)
@@ -44,12 +44,13 @@ def _sound(read: Sequence[Span | BrokenSpan]) -> tuple[list[Span], str]:
     broken = {span.trace: span for span in read if isinstance(span, BrokenSpan)}
     if not broken:
         return [span for span in read if isinstance(span, Span)], ""
-    traces = {span.trace for span in read}
-    first = next(iter(broken.values()))
-    if "" in broken or len(broken) > MOST_BROKEN * len(traces):
-        raise first
+    if "" in broken:  # of which trace is not known
+        raise broken[""]
+    traces = len({span.trace for span in read})
+    check_broken(broken.values(), traces)
     spans = [span for span in read if isinstance(span, Span) and span.trace not in broken]
-    return spans, f"{counted(len(broken), 'trace')} of {len(traces)} left out: {first.why}."
+    why = next(iter(broken.values())).why
+    return spans, f"{counted(len(broken), 'trace')} of {traces} left out: {why}."
 
 
 def _point(
