@@ -53,7 +53,7 @@ demo: $(RUNS)
 	mkdir -p demo
 	$(BIN)/headway report $(SCSI) $(FREE) --out demo/report.html & reported=$$!; \
 	    $(BIN)/headway compare $(SCSI) --from 190 --to 1060 --plot demo/published.svg && \
-	    $(BIN)/headway fit $(SCSI) $(FREE) --plot demo/fitted.svg && wait $$reported
+	    $(BIN)/headway fit $(SCSI) $(FREE) --plot demo/fitted.svg; drawn=$$?; wait $$reported && exit $$drawn
 	@echo "Open demo/report.html in a browser: it shows the fitted model beside the published one, with sliders. (file://$(CURDIR)/demo/report.html)"
 
 test: $(READY)

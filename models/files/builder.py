@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Any
 
 from headway.models.files.building import schema
@@ -123,7 +124,7 @@ class Builder(Links, Algorithms, Stations, Regions):
 
     def _graph(self) -> ModelGraph:
         with self.place():
-            graph = ModelGraph(self.entry.name)
+            graph = ModelGraph(self.entry.name or Path(self.place.source).stem)
         for name in self.valued:
             with self.place("parameters", name):
                 graph = graph.declare(name)

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from math import inf
 from typing import Any, NamedTuple
 
 from headway.models.files.building.expressions import written
 from headway.models.files.building.services import (
     REPLY,
-    UNLIMITED,
     ProcessorEntry,
     ServiceEntry,
     StepEntry,
@@ -47,7 +45,7 @@ def _keys(shape: type[NamedTuple], *parts: Processor | Task | Entry | Step) -> d
 
 def _value(value: Any) -> Any:
     if isinstance(value, Formula):
-        return UNLIMITED if value.constant == inf else written(value)
+        return written(value)
     if isinstance(value, Mapping):
         return {name: written(read) for name, read in value.items()}
     return str(value) if isinstance(value, Discipline) else value

@@ -297,7 +297,9 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
     value = _number(match[1], match[2] or "1") if match else math.nan
     if match is None or not math.isfinite(value):
         shown = quoted(str(text))
-        msg = f"{name} is {shown}, not a finite number with a unit such as '650 us'"
+        has_unit = wanted is None or wanted.dimension != _NONE
+        such = " with a unit such as '650 us'" if has_unit else ""
+        msg = f"{name} is {shown}, not a finite number{such}"
         raise UnitError(msg)
     given = unit(match[3])
     if given.text and wanted is not None and not compatible(given.dimension, wanted.dimension):

@@ -1,5 +1,6 @@
 """Texts of a model file that are a quantity with unit, or a formula."""
 
+import math
 import re
 from dataclasses import fields
 from typing import Any
@@ -9,6 +10,9 @@ from headway.models.files.building.schema import Scalar
 from headway.models.language.formula import Formula, formula
 from headway.models.language.units import LEADING_NUMBER, Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
+
+UNLIMITED = "unlimited"
+"""A number of servers, threads or retries that is no limit."""
 
 NUMBER_START = re.compile(r"\s*[+-]?\.?[0-9]")
 """How a text begins that is meant as a number."""
@@ -119,7 +123,20 @@ def written(read: Formula) -> str | float:
     >>> written(formula("2 * users")), written(formula("2"))
     ('2 * users', 2.0)
     """
-    return read.text if read.constant is None else read.constant
+    if read.constant is None:
+        return read.text
+    return UNLIMITED if read.constant == math.inf else read.constant
+
+
+def is_unlimited(text: Scalar) -> bool:
+    """Whether a number that may have no limit has none: ``unlimited``, or ``inf``, quoted or not.
+
+    Examples
+    --------
+    >>> is_unlimited("unlimited"), is_unlimited(math.inf), is_unlimited(8)
+    (True, True, False)
+    """
+    return text in (UNLIMITED, "inf", math.inf)
 
 
 def unit_of(text: Any) -> Unit | None:

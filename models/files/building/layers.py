@@ -8,10 +8,9 @@ from typing import Any
 from headway.errors import nearest
 from headway.models.files.building import schema
 from headway.models.files.building.entries import Entries
-from headway.models.files.building.expressions import FIELD_UNITS, expression
+from headway.models.files.building.expressions import FIELD_UNITS, expression, is_unlimited
 from headway.models.files.building.services import (
     REPLY,
-    UNLIMITED,
     ProcessorEntry,
     ServiceEntry,
     StepEntry,
@@ -59,7 +58,7 @@ class LayersOfFile(Entries):
     def _number(self, value: schema.Scalar, *keys: str) -> Formula:
         """A number as a formula, in the unit of its key."""
         with self.place(*keys):
-            if value == UNLIMITED and keys[-1] in ("servers", "threads"):
+            if keys[-1] in ("servers", "threads") and is_unlimited(value):
                 return of_number(inf)
             name = ".".join(keys[1:])
             text = expression(value, self.graph, _UNITS.get(keys[-1], ONE), name)

@@ -115,7 +115,7 @@ class FormEntry(NamedTuple):
 class ModelEntry(NamedTuple):
     """A whole model file."""
 
-    name: str
+    name: str = ""
     doc: str = ""
     source: str = ""
     assumptions: str = ""
@@ -429,7 +429,7 @@ _ALTERNATIVE: KeyTable = {
 _MODEL = FieldsTable(
     ModelEntry,
     {
-        "name": TableKey(_TEXT, "The model's name."),
+        "name": TableKey(_TEXT, "The model's name; that of the file by default."),
         **_ABOUT,
         "assumptions": TableKey(_TEXT, "What the model assumes."),
         "parameters": TableKey(

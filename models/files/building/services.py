@@ -19,8 +19,8 @@ from headway.models.files.building.shapes import (
 )
 from headway.records import dataclass
 
-REPLY, UNLIMITED = "reply", "unlimited"
-"""The reply in a flow; and how many servers or threads there are where their number is no limit."""
+REPLY = "reply"
+"""The reply in a flow."""
 
 
 class ProcessorEntry(NamedTuple):
@@ -139,7 +139,7 @@ _SERVICE: KeyTable = {
 TASK: KeyTable = {
     "entries": TableKey(TableOf(FieldsTable(ServiceEntry, _SERVICE)), "Services by name."),
     "processor": TableKey(_TEXT, "The processor that runs its steps."),
-    "threads": TableKey(_PLAIN, "How many requests it serves at once; 'unlimited' for no limit."),
+    "threads": TableKey(_PLAIN, "Requests it serves at once; 'unlimited' or inf for no limit."),
     "population": TableKey(_PLAIN, "The number of clients; they serve nobody."),
     "think_time": TableKey(_PLAIN, "From an answer to the next request, of clients [s]."),
     "discipline": TableKey(_TEXT, "In which order requests get a thread; fcfs by default."),
@@ -152,7 +152,7 @@ TASK: KeyTable = {
     ),
 }
 PROCESSOR: KeyTable = {
-    "servers": TableKey(_PLAIN, "How many there are; 'unlimited' for a delay."),
+    "servers": TableKey(_PLAIN, "How many there are; 'unlimited' or inf for a delay."),
     "discipline": TableKey(_TEXT, "Who is served; ps by default: all share the servers."),
     "speed": TableKey(_PLAIN, "By which demands are divided; 1 by default."),
     "replicas": TableKey(_PLAIN, "Copies, each with its own servers."),

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from headway.errors import nearest
 from headway.models.files.building.arrivals import CLIENT, ENDLESS, NOTICES, parts_of_times
 from headway.models.files.building.entries import Entries
-from headway.models.files.building.expressions import FIELD_UNITS, expression, units_of
+from headway.models.files.building.expressions import (
+    FIELD_UNITS,
+    expression,
+    is_unlimited,
+    units_of,
+)
 from headway.models.files.building.forks import FORK, FORK_KEYS, branches_of
 from headway.models.files.building.keys import BY_CLASS, FILE_KEYS, station_keys
 from headway.models.files.building.schema import CLASS, Scalar
@@ -109,7 +114,7 @@ class Stations(Entries):
             return graph
         notices, numbers = bool(given.pop(NOTICES, False)), {}
         for key, name, text in parts_of_times(given):
-            wanted, endless = FIELD_UNITS.get(name, ONE), name in ENDLESS and text in (inf, "inf")
+            wanted, endless = FIELD_UNITS.get(name, ONE), name in ENDLESS and is_unlimited(text)
             numbers[name] = inf if endless else expression(text, graph, wanted, f"{what}: {key}")
         return graph.impatient(numbers, job_class, server_notices=notices)
 

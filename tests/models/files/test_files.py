@@ -122,7 +122,7 @@ def replaced(old, new):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "m.toml: the key 'name' is missing"),
+        ("", "m.toml: a model needs stations, tasks or outputs"),
         (SERVER + '[[routes]]\nfrom = "cpu"\n', "m.toml:10 [routes]: the key 'to' is missing"),
         ("name = ", "not TOML"),
         ("name = 3", "m.toml:1 [name]"),

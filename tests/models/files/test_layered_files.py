@@ -72,6 +72,20 @@ log = "7 ms"
 """
 
 
+@pytest.mark.parametrize("limit", ["inf", '"inf"', '"unlimited"'])
+def test_no_limit_can_be_said_as_one_would(limit):
+    layers = parse_model(SHOP.replace('"web_threads"', limit)).graph.layers
+
+    assert layers.tasks["web"].threads.constant == np.inf
+    assert layers.tasks["database"].threads.constant == 2
+
+
+def test_a_model_without_a_name_has_that_of_its_file():
+    text = SHOP.replace('name = "shop"', "")
+
+    assert parse_model(text, "models/web shop.toml").name == "web shop"
+
+
 def test_answers_follow_the_utilisation_law():
     """Busy servers are X D, threads X (S1 + S2), and clients obey N = X (R + Z)."""
     solution = parse_model(SHOP).solve()
