@@ -41,7 +41,8 @@ from headway.numerals import digits
 _HEIGHT, _LOW = 3.9, 2.2  # inches, of a chart and of errors
 _TAIL = "response_time_p99"
 _TAIL_POINTS = 60
-_ABOVE = 3.0  # times what is measured: as high as a percentile may lift the picture
+_ABOVE = 3.0  # times the means: as high as measured percentiles may lift the picture
+_ABOVE_MODELLED = 2.0  # as high as those of the model may, which leave it above
 _STEEP = 0.9  # of the loads: what comes after may leave the picture
 _ROOM = 1.15  # above the highest value
 
@@ -177,7 +178,7 @@ def _draw_measured_tail(
     y = visible(column.values) / scales[1]
     axes.plot(loads / scales[0], y, look.marker, color=look.colour, markersize=4,
               label=f"p{digits(percent)} measured")  # fmt: skip
-    _lift(axes, y)
+    _lift(axes, y, _ABOVE)
 
 
 def _draw_tail(
@@ -203,13 +204,13 @@ def _draw_tail(
         linewidth=1.3,
         label=f"{name.rpartition('_')[2]} by the model",
     )
-    _lift(axes, y)
+    _lift(axes, y, _ABOVE_MODELLED)
 
 
-def _lift(axes: Axes, percentile: FloatArray) -> None:
+def _lift(axes: Axes, percentile: FloatArray, most: float) -> None:
     """Make room for a percentile, as far as the means can still be read."""
     low, high = axes.get_ylim()
-    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(percentile))), _ABOVE * high))
+    axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(percentile))), most * high))
 
 
 def _tail(

@@ -13,6 +13,7 @@ _HANDLE = 0.6  # inches of a line or mark, and the room around it
 _BESIDE = 1.2  # inches of a figure that are not below its panels
 _BELOW = 0.1, 0.55  # inches between a panel and its legend, without and with a labelled axis
 _MARGIN = 0.04  # of a panel's height, between a legend and what is drawn
+_MOST_RAISED = 0.25  # of a panel's height: more room for a legend would flatten what is drawn
 
 
 def legend(axes: Any) -> None:
@@ -33,7 +34,7 @@ def outside_legend(axes: Any) -> None:
 
 
 def make_room(figure: Figure) -> None:
-    """Raise the upper end of panels until their legend hides nothing that is drawn."""
+    """Raise the upper end of panels until their legend hides nothing; put a high one below them."""
     inside = [axes for axes in figure.axes if axes.get_legend() and axes.axison]
     if not inside:
         return
@@ -41,8 +42,13 @@ def make_room(figure: Figure) -> None:
     for axes in inside:
         shown: Any = axes.get_legend()
         box = shown.get_window_extent()
-        if axes.bbox.fully_overlaps(box) and _hides(axes, box):
-            _raise(axes, box.height / axes.bbox.height + _MARGIN)
+        share = box.height / axes.bbox.height + _MARGIN
+        if not (axes.bbox.fully_overlaps(box) and _hides(axes, box)):
+            continue
+        if share > _MOST_RAISED:
+            outside_legend(axes)
+        else:
+            _raise(axes, share)
 
 
 def _raise(axes: Axes, share: float) -> None:

@@ -209,6 +209,25 @@ def test_a_panel_grows_until_its_legend_hides_nothing():
     assert before[1] < axes.get_ylim()[1] < 3 * before[1]
 
 
+def test_a_high_legend_goes_below_its_panel_and_raises_nothing():
+    figure = Figure(layout="constrained")
+    axes = figure.subplots()
+    for k in range(9):
+        axes.plot([0, 1, 0.5, 0, 1], [k, k, 9, 9, 0], label=f"line {k}")
+    axes.legend()
+    before = axes.get_ylim()
+
+    finished(figure)
+
+    figure.draw_without_rendering()
+    box = axes.get_legend().get_window_extent()
+    assert axes.get_ylim() == before
+    assert box.y1 < axes.get_window_extent().y0
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= figure.bbox.x1
+
+
 def luminance(colour):
     parts = np.array(to_rgb(colour))
     linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)

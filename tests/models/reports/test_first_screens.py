@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from headway.models import catalogue_model
+from headway.models import catalogue_model, data_path
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.kept import Kept
 from headway.models.inference.builds import Builds, Difference
@@ -132,3 +132,14 @@ def test_a_fit_to_clients_has_a_band():
     assert "95% band" in {
         str(a.get_label()) for a in measured_chart(fit, Scale()).axes[0].collections
     }
+
+
+def test_a_chart_is_as_high_as_its_measurements_ask_not_as_its_other_curves():
+    model = catalogue_model("nfs-server").with_preset("scsi")
+    measured = Measurements.read(data_path("network_sensitivity/table_a_1_scsi_performance.csv"))
+    fit = model.fit(measured, free=["delay", "cpu_time", "disk_time", "touched_per_load"])
+    figure = measured_chart(fit, Scale())
+
+    drawn = labels(figure)
+    assert {"p99 by the model", "preset scsi, not fitted"} <= drawn.keys()
+    assert figure.axes[0].get_ylim()[1] < 3 * np.nanmax(drawn["measured"].get_ydata())
