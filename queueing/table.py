@@ -59,6 +59,10 @@ _LAYERED_CHAIN = of_layers(
     Need("layers of clients alone with exponential times", f"{_LAYERS}.chain:no_chain")
 )
 
+_PHASED = of_layers(
+    Need("replies outside branches at once", f"{_LAYERS}.decomposed.sources:no_phases")
+)
+
 _SEVERAL_QUEUES = Need("several queues, or jobs that come back to one", f"{_TURNS}:one_queue")
 
 _TIMED = "headway.queueing.transient"
@@ -263,7 +267,7 @@ METHODS = (
     MethodRow(
         "layers",
         "each layer of services in turn, with the others as delays",
-        (),
+        (_PHASED,),
         {Subject.LAYERED: f"{_LAYERS}.methods.solve:in_layers"},
         error=f"{_LAYERS}.measured:LAYERS_ERROR",
         approximates=True,

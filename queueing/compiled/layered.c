@@ -321,19 +321,20 @@ static int spawn(Play *p, const Instruction *instruction, int64_t j)
     return 0;
 }
 
+/* A thread answers, by whichever of its tokens. */
 static int answer(Play *p, int64_t j)
 {
-    Job *job = &p->job[j];
+    Job *job = &p->job[p->job[j].thread];
     Tally *tally = &p->tally[job->entry];
     int64_t caller = job->caller, source = job->source;
-    const Way *onward = way_of(p, job->address);
+    const Way *onward = way_of(p, p->job[j].address);
     count_tally(p, tally);
     tally->first--;
     tally->second++;
     tally->answered++;
     job->answered = 1;
     job->caller = job->source = NONE;
-    job->address++;
+    p->job[j].address++;
     if (onward)
         ask(p, onward->target, caller, source, job->born);
     else if (caller != NONE)

@@ -252,12 +252,14 @@ static int spawn(Walk *w, const Instruction *instruction, int64_t j)
     return 0;
 }
 
+/* A thread answers, by whichever of its tokens. */
 static int answer(Walk *w, const Instruction *instruction, int64_t j)
 {
     const double *chance = w->chance + instruction->way;
-    int64_t caller = w->cell[j].caller, ways = instruction->ways;
+    Cell *main = &w->cell[w->cell[j].thread];
+    int64_t caller = main->caller, ways = instruction->ways;
     int rest = chance_of(chance, ways, ways, ways) > 1e-9 || ways == 0;
-    w->cell[j].caller = NONE;
+    main->caller = NONE;
     w->cell[j].address++;
     int64_t onward = draw(w, chance, ways, ways + rest);
     if (onward < ways)

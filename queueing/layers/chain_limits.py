@@ -1,5 +1,7 @@
 """What keeps a layered system from having a chain of finitely many states."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from headway.errors import GraphError
@@ -90,9 +92,20 @@ def _check_endless(system: LayeredSystem, program: Program) -> None:
 
 
 def behind_answer(program: Program) -> frozenset[int]:
-    """Addresses that are reached only after an answer."""
+    """Addresses where a thread can be after its answer, by one of its branches or another."""
+    after = [n + 1 for n, one in enumerate(program.instructions) if isinstance(one, Answer)]
+    for n, one in enumerate(program.instructions):
+        if isinstance(one, Spawn) and any(
+            isinstance(program.instructions[at], Answer) for at in _reached(program, one.starts)
+        ):
+            after += [*one.starts, n + 1]
+    return _reached(program, after)
+
+
+def _reached(program: Program, starts: Iterable[int]) -> frozenset[int]:
+    """Addresses that are reached from some."""
     found: set[int] = set()
-    todo = [n + 1 for n, one in enumerate(program.instructions) if isinstance(one, Answer)]
+    todo = [*starts]
     while todo:
         address = todo.pop()
         if address in found:

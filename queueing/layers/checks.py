@@ -216,26 +216,50 @@ def _check_chances(name: str, chances: list[Amount]) -> None:
 
 
 def _answers(name: str, flow: Flow) -> bool:
-    """Whether a flow replies, on every way the same."""
+    """Whether a flow replies: on every way once, and in one of its branches at once."""
+    spots: list[str] = []
     match flow:
         case Reply():
             return True
-        case Series(parts):
-            count = sum(_answers(name, part) for part in parts)
-            if count > 1:
-                msg = f"entry {name} replies twice; leave one reply out"
-                raise GraphError(msg)
-            return count == 1
         case Choice(ways):
-            each = {_answers(name, way) for _, way in ways}
-            if len(each) > 1:
-                msg = f"entry {name} replies on some ways of a choice only; let all reply, or none"
-                raise GraphError(msg)
-            return each == {True}
-        case Together() | Loop() if replies(flow):
-            msg = f"entry {name} replies inside branches at once or a loop; reply behind them"
+            return _answers_alike(name, [way for _, way in ways])
+        case Series(parts):
+            spots = [_last(parts[: k + 1]) for k, part in enumerate(parts) if _answers(name, part)]
+        case Together(branches):
+            spots = [f"in the branch {_first(each)}" for each in branches if _answers(name, each)]
+        case Loop() if replies(flow):
+            msg = (
+                f"entry {name} replies inside a loop, which may be done twice or never; "
+                "reply behind it"
+            )
             raise GraphError(msg)
-    return False
+    if len(spots) > 1:
+        msg = f"entry {name} replies twice, {spots[0]} and {spots[1]}; leave one reply out"
+        raise GraphError(msg)
+    return bool(spots)
+
+
+def _answers_alike(name: str, ways: list[Flow]) -> bool:
+    each = {_answers(name, way): _first(way) for way in ways}
+    if len(each) > 1:
+        msg = (
+            f"entry {name} replies on some ways of a choice only, on that {each[True]} and not "
+            f"on that {each[False]}; let all reply, or none"
+        )
+        raise GraphError(msg)
+    return True in each
+
+
+def _first(flow: Flow) -> str:
+    """Where a flow leads first."""
+    step = next((step.name for step, _ in steps_of(flow)), "")
+    return f"through {step}" if step else "without a step"
+
+
+def _last(parts: tuple[Flow, ...]) -> str:
+    """Behind which step parts end."""
+    *_, step = "", *(step.name for step, _ in steps_of(Series(parts)))
+    return f"behind {step}" if step else "at once"
 
 
 def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:

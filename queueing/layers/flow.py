@@ -166,6 +166,27 @@ def with_steps(flow: Flow, change: Callable[[Step], Step]) -> Flow:
             return flow
 
 
+def parts_within(flow: Flow) -> Iterator[Flow]:
+    """A flow and all parts of it, in the order in which they stand.
+
+    Examples
+    --------
+    >>> [type(part).__name__ for part in parts_within(Loop(Series((Step("look"), Reply())), 2.0))]
+    ['Loop', 'Series', 'Step', 'Reply']
+    """
+    yield flow
+    inside: tuple[Flow, ...] = ()
+    match flow:
+        case Series(inside) | Together(inside):
+            pass
+        case Choice(ways):
+            inside = tuple(way for _, way in ways)
+        case Loop(body, _):
+            inside = (body,)
+    for part in inside:
+        yield from parts_within(part)
+
+
 def replies(flow: Flow) -> bool:
     """Whether a reply stands anywhere in a flow.
 
@@ -174,13 +195,4 @@ def replies(flow: Flow) -> bool:
     >>> replies(Series((Step("look"), Reply())))
     True
     """
-    match flow:
-        case Reply():
-            return True
-        case Series(parts) | Together(parts):
-            return any(map(replies, parts))
-        case Choice(ways):
-            return any(replies(way) for _, way in ways)
-        case Loop(body, _):
-            return replies(body)
-    return False
+    return any(isinstance(part, Reply) for part in parts_within(flow))

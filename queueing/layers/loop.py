@@ -326,15 +326,15 @@ def _spawn(p: _Play, instruction: InstructionRow, j: int) -> bool:
 
 
 def _answer(p: _Play, j: int) -> bool:
-    job = p.job[j]
+    job = p.job[p.job[j].thread]
     tally, caller, source = p.tally[job.entry], job.caller, job.source
-    onward = _way_of(p, job.address)
+    onward = _way_of(p, p.job[j].address)
     _count_tally(p, tally)
     tally.first -= 1
     tally.second += 1
     tally.answered += 1
     job.answered, job.caller, job.source = 1, NONE, NONE
-    job.address += 1
+    p.job[j].address += 1
     if onward:
         _ask(p, onward.target, caller, source, job.born)
     elif caller != NONE:

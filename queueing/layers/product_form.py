@@ -17,13 +17,12 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.queueing.disciplines.discipline import Discipline, ProductForm
 from headway.queueing.layers.flow import (
-    Choice,
     Flow,
-    Loop,
     Reply,
     Series,
     Step,
     Together,
+    parts_within,
     replies,
 )
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
@@ -66,7 +65,7 @@ def _not_a_chain_of_calls(system: LayeredSystem) -> str:
     for name, entry in system.entries.items():
         if np.any(entry.arrival_rate):
             return f"entry {name}: requests come from outside; product forms here are of clients"
-        if _parallel(entry.flow):
+        if any(isinstance(part, Together) for part in parts_within(entry.flow)):
             return f"entry {name} does work in branches at once"
         if _after(entry.flow):
             return f"entry {name} works on behind its reply, when its caller has gone on"
@@ -74,19 +73,6 @@ def _not_a_chain_of_calls(system: LayeredSystem) -> str:
         if any(map(np.any, step.sends.values())):
             return f"step {step.name} sends messages that nobody waits for"
     return ""
-
-
-def _parallel(flow: Flow) -> bool:
-    match flow:
-        case Together():
-            return True
-        case Series(parts):
-            return any(map(_parallel, parts))
-        case Choice(ways):
-            return any(_parallel(way) for _, way in ways)
-        case Loop(body, _):
-            return _parallel(body)
-    return False
 
 
 def _after(flow: Flow) -> bool:

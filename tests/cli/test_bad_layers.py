@@ -55,6 +55,21 @@ IN_TOML = {
     "chances": (TOGETHER, CHOICE, "probabilities of a choice sum to 0.9"),
     "join": (TOGETHER, '{ join = ["b", "c"] }', "a part of a flow is the name"),
     "twice": ('"reply", {', '"reply", "reply", {', "replies twice"),
+    "in two branches": (
+        '"reply", { together = ["b", "c"]',
+        '{ together = [["b", "reply"], ["c", "reply"]]',
+        "replies twice, in the branch through ask: b and in the branch through ask: c",
+    ),
+    "on some ways": (
+        f'"reply", {TOGETHER}',
+        '{ choice = [[0.5, ["b", "reply"]], [0.5, "c"]] }',
+        "on that through ask: b and not on that through ask: c",
+    ),
+    "in a loop": (
+        f'"reply", {TOGETHER}',
+        '{ loop = ["b", "reply"], times = 1 }, "c"',
+        "inside a loop, which may be done twice or never",
+    ),
     "quorum": ("needed = 1", "needed = 3", "cannot wait for 3 of 2 branches"),
     "none needed": ("needed = 1", "needed = 0", "cannot wait for 0 of 2 branches"),
     "no threads": ("threads = 2", "threads = 0", "threads of web is 0"),

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray
-from headway.queueing.layers.chain_limits import behind_answer
 from headway.queueing.layers.program import (
     Answer,
     Branch,
@@ -524,7 +523,6 @@ def _outcomes(
 
 def _counted(rules: Rules, states: tuple[State, ...], shares: FloatArray) -> dict[str, list[float]]:
     """Mean requests of each entry that wait, and threads before and after the answer."""
-    behind = behind_answer(rules.program)
     means = {name: [0.0, 0.0, 0.0] for name in rules.names}
     for state, share in zip(states, shares, strict=True):
         world = World(rules, state)
@@ -535,7 +533,7 @@ def _counted(rules: Rules, states: tuple[State, ...], shares: FloatArray) -> dic
             for thread in line.served:
                 tokens = [*([thread.main] if thread.main else []), *thread.loose]
                 address = tokens[0].address
-                over = thread.main is None or address in behind
+                over = thread.request is None
                 means[rules.program.entries[address]][1 + over] += share
     return means
 

@@ -1,10 +1,11 @@
 """Random layered systems that use all that a layered system has."""
 
+from dataclasses import replace
 from math import inf
 from random import Random
 
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, replies
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 
@@ -71,3 +72,21 @@ def _flow(draw: Random, name: str, calls: dict[str, float], sends: dict[str, flo
     )
     second = (Reply(), step(5)) if draw.random() < 0.5 else ()
     return Series((first, part, *second))
+
+
+def answered_in_branches(system: LayeredSystem) -> LayeredSystem:
+    """The same where every server's thread does all it did in one of two branches at once.
+
+    It replies there; the flow goes on when both are done, or the first.
+    """
+    entries = {
+        name: entry if system.tasks[entry.task].clients else replace(entry, flow=_beside(n, entry))
+        for n, (name, entry) in enumerate(system.entries.items())
+    }
+    return LayeredSystem(system.name, system.processors, system.tasks, entries)
+
+
+def _beside(number: int, entry: Entry) -> Flow:
+    own = entry.flow if replies(entry.flow) else Series((entry.flow, Reply()))
+    beside, behind = (Step(f"{word} {number}", 0.3) for word in ("beside", "behind"))
+    return Series((Together((own, beside), 1 + number % 2), behind))

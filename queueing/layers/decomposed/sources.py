@@ -17,6 +17,8 @@ from headway.queueing.layers.flow import (
     Choice,
     Flow,
     Series,
+    Together,
+    parts_within,
     replies,
     steps_of,
 )
@@ -52,6 +54,24 @@ def phases(flow: Flow) -> tuple[Flow, Flow]:
                 Choice(tuple((chance, after) for chance, (_, after) in both)),
             )
     return NOTHING, NOTHING
+
+
+def no_phases(system: LayeredSystem) -> str:
+    """Which entry has no phases of its own, one behind the other, in one line; empty if none.
+
+    Where one of several branches replies, the others are done before and behind the answer.
+    """
+    for name, entry in system.entries.items():
+        if _replies_in_branch(entry.flow):
+            return (
+                f"entry {name} replies inside branches at once, which layers taken one by one "
+                "cannot follow; use method chain, or simulation"
+            )
+    return ""
+
+
+def _replies_in_branch(flow: Flow) -> bool:
+    return any(isinstance(part, Together) and replies(part) for part in parts_within(flow))
 
 
 @dataclass(frozen=True)

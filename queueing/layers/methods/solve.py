@@ -18,6 +18,7 @@ from headway.queueing.layers.chain import (
 )
 from headway.queueing.layers.copies import has_copies, per_copy, written_out
 from headway.queueing.layers.decomposed.decomposition import by_layers
+from headway.queueing.layers.decomposed.sources import no_phases
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
 from headway.queueing.layers.playing import play_layers
@@ -87,7 +88,7 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     if np.prod(system.shape) * UNASKED_STATES > UNASKED_WORK:
         work = (points.size * _work(part) for points, part in zip(groups, parts, strict=True))
         if any(total > UNASKED_WORK for total in accumulate(work)):
-            return _solved(system, "layers")
+            return _solved(system, "simulation" if no_phases(system) else "layers")
     return _put_together(system, groups, [_solved(part, AUTO) for part in parts])
 
 

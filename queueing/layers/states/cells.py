@@ -233,9 +233,9 @@ def _spawn(w: Walk, instruction: InstructionRow, j: int) -> bool:
 
 
 def _answer(w: Walk, instruction: InstructionRow, j: int) -> bool:
-    c = w.cell[j]
+    c = w.cell[w.cell[j].thread]
     caller, c.caller = c.caller, NONE
-    c.address += 1
+    w.cell[j].address += 1
     chances = w.chance[instruction.way : instruction.way + instruction.ways]
     left = 1.0
     for chance in chances:

@@ -86,6 +86,12 @@ def test_graphs_of_activities_are_flows(tmp_path):
     together = next(part for part in flow.parts if isinstance(part, Together))
     assert together.needed == 1
     assert any(isinstance(part, Reply) for part in flow.parts[-1].parts)
+    replying = graph.replace('reply-activity name="d"', 'reply-activity name="b"')
+    model = find_model(written(tmp_path, activities(replying)))
+    assert model.solve().method == "chain"
+    flow = model.graph.layers.at("x", model.inputs).entries["e"].flow
+    together = next(part for part in flow.parts if isinstance(part, Together))
+    assert Reply() in together.branches[0].parts
     looped = """
     <precedence><pre><activity name="a"/></pre>
       <post-OR><activity name="b" prob="0.3"/><activity name="c" prob="0.7"/></post-OR></precedence>

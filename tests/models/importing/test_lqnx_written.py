@@ -162,7 +162,12 @@ def test_graphs_of_activities_are_drawn_and_read_again(seed):
         return Step(f"s{next(number)}", draw.uniform(0.1, 1))
 
     row = [part(2) for _ in range(draw.randint(1, 4))]
-    row.insert(draw.randint(0, len(row)), Reply())
+    at = draw.randint(0, len(row))
+    match row[at:]:
+        case [Together(branches, needed), *_]:
+            row[at] = Together((Series((branches[0], Reply())), *branches[1:]), needed)
+        case _:
+            row.insert(at, Reply())
     base = random_system(1)
     name = next(n for n, e in base.entries.items() if not base.tasks[e.task].clients)
     step = Step("first", calls=dict.fromkeys(base.entries[name].uses, 1.0))

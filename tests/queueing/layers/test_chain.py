@@ -17,6 +17,7 @@ from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.markov.space import shares_of_time
 from tests.oracles.layered_chain import slow_chain
 from tests.support.layered_systems import closed_system, random_system
+from tests.support.layers import answered_in_branches
 
 SUMS = 1e-9  # relative
 FEW = 400  # states that trees in plain Python find in a second or two
@@ -154,6 +155,56 @@ def test_stragglers_hold_the_thread_behind_its_answer() -> None:
     assert entry.second_phase == pytest.approx(1.0, rel=SUMS)
 
 
+def test_a_reply_in_a_branch_comes_while_the_others_go_on() -> None:
+    """One client above one thread: the chain of what thread and client do, by hand."""
+    replying = Series((Step("a", 0.4), Reply()))
+    page = Series((Together((replying, Step("b", 0.6)), 2), Step("c", 0.25)))
+    found = solved(
+        Step("use", calls={"page": 1.0}, fixed=True),
+        {"page": (Task("far"), Entry("task-page", page))},
+        1,
+        {"far": Processor(math.inf)},
+        think_time=1.0,
+    )
+    # what runs; w: the client waits for the thread; before a has ended, it waits for its reply
+    states = ["none", "ab", "a", "b", "bw", "c", "cw"]
+    rates = {
+        **{("none", "ab"): 1.0, ("b", "bw"): 1.0, ("c", "cw"): 1.0},
+        **{("ab", "b"): 1 / 0.4, ("a", "c"): 1 / 0.4},
+        **{("ab", "a"): 1 / 0.6, ("b", "c"): 1 / 0.6, ("bw", "cw"): 1 / 0.6},
+        **{("c", "none"): 1 / 0.25, ("cw", "ab"): 1 / 0.25},
+    }
+    moves = [(states.index(a), states.index(b), rate) for (a, b), rate in rates.items()]
+    share = dict(
+        zip(states, shares_of_time(*map(np.array, zip(*moves, strict=True)), 7), strict=True)
+    )
+    rate = (share["ab"] + share["a"]) / 0.4
+    entry = found.entries["page"]
+    assert entry.throughput == pytest.approx(rate, rel=SUMS)
+    assert entry.first_phase == pytest.approx(0.4, rel=SUMS)
+    behind = sum(share[name] for name in ("b", "bw", "c", "cw"))
+    assert entry.second_phase == pytest.approx(behind / rate, rel=SUMS)
+    assert entry.waiting_time == pytest.approx((share["bw"] + share["cw"]) / rate, rel=SUMS)
+
+
+def test_each_way_of_a_choice_has_a_second_phase_of_its_own() -> None:
+    """What follows the reply there, 0.3 x 1 s; before it are 0.3 x 0.2 s + 0.7 x 0.5 s."""
+    ways = (
+        (0.3, Series((Step("a", 0.2), Reply(), Step("b", 1.0)))),
+        (0.7, Series((Step("c", 0.5), Reply()))),
+    )
+    found = solved(
+        Step("use", calls={"page": 1.0}, fixed=True),
+        {"page": (Task("far", 2), Entry("task-page", Choice(ways)))},
+        1,
+        {"far": Processor(math.inf)},
+        think_time=1.0,
+    )
+    entry = found.entries["page"]
+    assert entry.first_phase == pytest.approx(0.41, rel=SUMS)
+    assert entry.second_phase == pytest.approx(0.3, rel=SUMS)
+
+
 def test_a_second_phase_delays_the_next_request_only() -> None:
     """One client that comes back after 2 s: it waits where the second phase is longer.
 
@@ -256,6 +307,12 @@ def test_the_chain_is_that_of_trees_in_plain_python(seed: int) -> None:
 def test_every_instruction_and_discipline_has_its_states(seed: int) -> None:
     """Forks, quorums, loops, forwarding, priorities, random order: all that closed systems have."""
     agree(closed_system(seed), FEW)
+
+
+@pytest.mark.parametrize("seed", [3, 8, 12, 18, 19, 20, 23])
+def test_threads_that_answer_in_a_branch_have_their_states(seed: int) -> None:
+    """Random systems that do all they do in one of two branches at once."""
+    assert agree(answered_in_branches(random_system(seed, 2, 2, 2)), FEW)
 
 
 def test_most_random_systems_are_small_enough_to_be_compared() -> None:

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from headway.errors import GraphError
 from headway.models import parse_model
 from headway.models.reports import solved
 from headway.models.reports.alone import report_model
 from headway.queueing.layers import chain
-from headway.queueing.layers.flow import Reply, Series, Step
+from headway.queueing.layers.flow import Reply, Series, Step, Together
 from headway.queueing.layers.methods import solve
 from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
@@ -43,9 +44,9 @@ CLIENTS = np.array([1.0, 6.0, 2.0, 40.0, 6.0, 400.0])
 DEMANDS = np.array([0.1, 0.1, 0.3, 0.1, 0.2, 0.1])
 
 
-def shop(clients, demand, threads=3.0, second=()):
+def shop(clients, demand, threads=3.0, second=(), page=None):
     """A pool of threads above another, of which some or all points have few states."""
-    page = Series((Step("page", 0.1, calls={"read": 2.0}), *second))
+    page = page or Series((Step("page", 0.1, calls={"read": 2.0}), *second))
     return LayeredSystem(
         "shop",
         {"users": Processor(math.inf), "cpu": Processor(), "disk": Processor()},
@@ -92,6 +93,21 @@ def test_points_whose_chains_are_too_much_work_are_all_by_layers(monkeypatch):
     assert solve_layers(many)[1] == "chain"
     monkeypatch.setattr(solve, "UNASKED_WORK", 100 * solve.LEAST_STATES)
     assert solve_layers(many)[1] == "layers"
+
+
+def test_replies_in_branches_are_simulated_where_their_chain_is_not_small(monkeypatch):
+    """Layers taken one by one say which entry they cannot follow."""
+    monkeypatch.setattr(solve, "EVENTS", 2_000)
+    branches = Together(
+        (Series((Step("page", 0.1, calls={"read": 2.0}), Reply())), Step("p", 0.1)), 2
+    )
+    assert solve_layers(shop(2.0, 0.1, page=branches))[1] == "chain"
+    means, method = solve_layers(shop(400.0, 0.1, page=branches))
+    assert (method, means.approximation[:9]) == ("simulation", "simulated")
+    with pytest.raises(GraphError, match="page replies inside branches at once, which layers"):
+        solve_layers(shop(400.0, 0.1, page=branches), "layers")
+    monkeypatch.setattr(solve, "UNASKED_WORK", 2 * solve.LEAST_STATES)
+    assert solve_layers(shop(2.0, np.linspace(0.1, 0.2, 3), page=branches))[1] == "simulation"
 
 
 def test_page_curve_and_panel_have_one_answer(monkeypatch):

@@ -23,7 +23,7 @@ from headway.queueing.layers.states.rows import Kind, Order, Reason
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.estimates import Estimate, together
 from tests.support.cases import mostly_slow
-from tests.support.layers import layered_system
+from tests.support.layers import answered_in_branches, layered_system
 
 built = pytest.mark.skipif(LIBRARY is None, reason="needs the kernels, which were not built")
 
@@ -89,6 +89,15 @@ def state_after(
 @pytest.mark.parametrize("seed", mostly_slow(range(24), 1))
 def test_kernel_and_twin_leave_the_same_state(seed: int) -> None:
     system = layered_system(seed)
+    one, other = (state_after(system, by) for by in (LIBRARY.play_program, TWINS["play_program"]))
+    assert one.clock["events"][0] > 500
+    assert [n for n in vars(one) if not (vars(one)[n] == vars(other)[n]).all()] == []
+
+
+@built
+@pytest.mark.parametrize("seed", mostly_slow(range(8), 1))
+def test_kernel_and_twin_answer_in_branches_alike(seed: int) -> None:
+    system = answered_in_branches(layered_system(seed))
     one, other = (state_after(system, by) for by in (LIBRARY.play_program, TWINS["play_program"]))
     assert one.clock["events"][0] > 500
     assert [n for n in vars(one) if not (vars(one)[n] == vars(other)[n]).all()] == []
@@ -341,6 +350,29 @@ def test_means_are_those_of_the_whole_chain(at_processor: str, at_task: str, nee
     each = together(SURE, len(parts) * len(system.entries))
     for name, means in exact.entries.items():
         for part in parts:
+            estimate: Estimate = getattr(found.entries[name], part)
+            assert estimate.holds(float(getattr(means, part)), each), (name, part)
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_a_branch_that_replies_does_not_wait_for_the_others(needed: int) -> None:
+    """Every mean of every entry is that of the whole chain, with half of the answers forwarded."""
+    replying = Series((Step("a", 0.2, calls={"read": 1.0}), Reply(), Step("d", 0.1)))
+    page = Series((Together((replying, Step("b", 0.6)), needed), Step("c", 0.2)))
+    system = clients(
+        Step("use", 0.5, calls={"page": 1.0}),
+        {
+            "page": (Task("cpu", 2), Entry("task-page", page, forwards={"look": 0.5})),
+            "read": (Task("far"), Entry("task-read", Step("read", 0.1))),
+            "look": (Task("cpu"), Entry("task-look", Step("look", 0.3))),
+        },
+        3,
+    )
+    exact, found = by_chain(system), played(system)
+    assert exact is not None
+    each = together(SURE, 4 * len(system.entries))
+    for name, means in exact.entries.items():
+        for part in (field.name for field in fields(means)):
             estimate: Estimate = getattr(found.entries[name], part)
             assert estimate.holds(float(getattr(means, part)), each), (name, part)
 

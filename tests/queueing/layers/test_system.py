@@ -75,10 +75,20 @@ REFUSED: dict[str, tuple[Callable[[], LayeredSystem], str]] = {
     "circle": (_in_a_circle, "requests go round without end: page -> read -> page"),
     "deadlock": (_each_waiting, "threads can wait for each other for ever: web -> database -> web"),
     "two replies": (lambda: shop(page=Series((Reply(), Step("p", 1.0), Reply()))), "replies twice"),
-    "a reply in a loop": (lambda: shop(page=Loop(Reply(), 2.0)), "inside branches at once or a"),
+    "a reply in a loop": (lambda: shop(page=Loop(Reply(), 2.0)), "inside a loop, which may be"),
+    "replies in two branches": (
+        lambda: shop(
+            page=Together((Series((Step("p"), Reply())), Series((Step("q"), Reply()))), 2)
+        ),
+        "replies twice, in the branch through p and in the branch through q",
+    ),
+    "a reply in a branch and behind it": (
+        lambda: shop(page=Series((Together((Reply(), Step("p")), 2), Step("q"), Reply()))),
+        "replies twice, behind p and behind q",
+    ),
     "some ways reply": (
         lambda: shop(page=Choice(((0.5, Reply()), (0.5, Step("p", 1.0))))),
-        "replies on some ways of a choice only",
+        "on some ways of a choice only, on that without a step and not on that through p",
     ),
     "chances": (
         lambda: shop(page=Choice(((0.5, Step("p", 1.0)), (0.4, Step("q", 1.0))))),
