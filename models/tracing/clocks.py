@@ -4,9 +4,9 @@ A server's span lies within its client's: with an offset d of the server's clock
 
     c.start <= s.start + d,   s.end + d <= c.end,
 
-so that each call bounds d from both sides. Where 0 fulfils nearly all bounds the clocks are left
-alone; elsewhere d is the median of the bounds' midpoints, as if a request took as long to get
-there as its answer took to come back.
+so that each call bounds d from both sides, if its caller waited for the answer. Where 0 fulfils
+nearly all bounds the clocks are left alone; elsewhere d is the median of the bounds' midpoints, as
+if a request took as long to get there as its answer took to come back.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.measured.spans.span import SpanKind
-from headway.models.tracing.loads import Spans, serves
+from headway.models.tracing.loads import Spans, gives_up, serves
 from headway.records import dataclass
 
 _RARE = 0.01
@@ -56,7 +56,7 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
     child = np.flatnonzero(serves(spans) & (spans.parent >= 0))
     above = spans.parent[child]
     asked = np.isin(spans.kind[above], (SpanKind.CLIENT, SpanKind.PRODUCER))
-    waits = spans.kind[above] != SpanKind.PRODUCER
+    waits = (spans.kind[above] != SpanKind.PRODUCER) & ~gives_up(spans, above, child)
     child, above = child[asked & waits], above[asked & waits]
     low = spans.start[above] - spans.start[child]
     high = spans.end[above] - spans.end[child]

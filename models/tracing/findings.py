@@ -20,7 +20,7 @@ _SURE = 1.96  # standard errors of a 95% interval
 _CLEAR = 4.0  # standard errors
 _NEAR_SATURATION = 0.35  # by which layers err there in nine of ten (docs/accuracy/layers.md)
 _SHOWN = 5  # names of files
-_SOME = 0.001  # share from which lost callers, and calls that are given up, are a finding
+_SOME = 0.001  # share from which lost callers are a finding
 
 CLOCKS = FindingKind(
     "clock_off",
@@ -122,8 +122,8 @@ GIVEN_UP = FindingKind(
     "calls_given_up",
     Severity.WARNING,
     "calls whose caller failed before they were answered: a share `value` of all calls",
-    "the model waits for every answer, so response times that it says are too long by what these "
-    "callers did not wait",
+    "the model's callers wait as long as these did, while the callee works on; it gives up the "
+    "same share at every load, so ask it for loads near these",
 )
 IDLE = FindingKind(
     "waits_within",
@@ -183,7 +183,7 @@ def findings_of(
         *_orphans(services),
         *_unseen_callers(services),
         *_spans(services),
-        *_repeated(services),
+        *_failures(services),
         *_sampled(services),
         *_rates(services),
         *_missed(answers),
@@ -282,19 +282,14 @@ def _spans(services: Services) -> Iterator[Finding]:
             )
 
 
-def _repeated(services: Services) -> Iterator[Finding]:
-    calls = repeats = given_up = 0
-    for load in services.requests:
-        given_up += int((load.failed & (load.network < 0)).sum())
-        same = (load.caller[1:] == load.caller[:-1]) & (load.callee[1:] == load.callee[:-1])
-        repeats += int((same & load.failed[:-1]).sum())
-        calls += len(load.caller)
-    if repeats:
-        share = repeats / calls
+def _failures(services: Services) -> Iterator[Finding]:
+    calls, repeated, given_up = map(sum, zip(*(x.failures for x in services.requests), strict=True))
+    if repeated:
+        share = repeated / calls
         yield FAILED.finding(
             f"{significant(100 * share, 2)}% of all calls repeat one that failed", value=share
         )
-    if given_up > _SOME * calls:
+    if given_up:
         share = given_up / calls
         yield GIVEN_UP.finding(
             f"{significant(100 * share, 2)}% of all calls were given up before they were answered",

@@ -109,6 +109,16 @@ class Keyed:
         """The operation that begins the traces of an entry; empty where that does not matter."""
         return "" if key.root == ANY else self.loads[0].operation_of(key.root)
 
+    def alike(self) -> IntArray:
+        """A number for each key; those who are answered in time or too late have the same."""
+        numbers: dict[Key, int] = {}
+        return np.array(
+            [
+                numbers.setdefault(Key(self.loads[0].in_time(entry), root), len(numbers))
+                for entry, root in self.keys
+            ]
+        )
+
     def peers(self) -> tuple[int, ...]:
         """Numbers of the keys of those who write no spans."""
         return tuple(number for number, key in enumerate(self.keys) if key.entry < 0)

@@ -49,6 +49,7 @@ _LONGEST_LINE = 256_000_000  # an export of a collector is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
 _UNNAMED = "unknown_service"  # as OpenTelemetry's resources are called that have no service.name
+_LATE = 1.05  # of its client's span: a server's may end when the answer is on its way
 _NOBODY = "AAAAAAAAAAA="  # 64 bits of 0 in base 64, as Tempo writes identifiers
 
 
@@ -595,3 +596,18 @@ def serves(spans: Spans) -> BoolArray:
     above = np.maximum(spans.parent, 0)
     elsewhere = (spans.parent < 0) | (spans.service[above] != spans.service)
     return np.asarray(marked | elsewhere)
+
+
+def gives_up(spans: Spans, asks: IntArray, answers: IntArray) -> BoolArray:
+    """Calls that failed as their caller did not wait for the answer: the callee took longer.
+
+    Parameters
+    ----------
+    spans
+        Of a load.
+    asks, answers
+        Of each call, the client's span and the server's; below 0 where there is none.
+    """
+    lengths = spans.end - spans.start
+    longer = lengths[answers] > _LATE * lengths[asks]
+    return np.asarray((answers >= 0) & spans.failed[asks] & longer)

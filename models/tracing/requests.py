@@ -1,14 +1,39 @@
-"""Requests that services answered, and the calls that each made while it did."""
+"""Requests that services answered, and the calls that each made while it did.
+
+A call that its caller gave up is a call of what stands for that wait: a request that takes as long
+as the caller waited, and sends a message to the one who was called, as that one goes on. What is
+answered too late is an entry of its own: it takes longer than what was answered in time.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.measured.spans.span import SpanKind
 from headway.models.tracing.clocks import Offset, corrected
-from headway.models.tracing.loads import ROOT, BoolArray, IntArray, Spans, serves
+from headway.models.tracing.loads import ROOT, BoolArray, IntArray, Spans, gives_up, serves
 from headway.records import dataclass
 
 _WIDTH = 1 << 20  # operations of a service, in the numbers of entries
+
+
+class Failures(NamedTuple):
+    """Calls that failed.
+
+    Parameters
+    ----------
+    calls
+        How many there are, failed or not.
+    repeated
+        How many repeat one that failed.
+    given_up
+        Those whose callers did not wait for the answer.
+    """
+
+    calls: int
+    repeated: int
+    given_up: int
 
 
 @dataclass(frozen=True)
@@ -20,7 +45,9 @@ class Requests:
     load
         Its name.
     services, operations, peers
-        Names by number.
+        Names by number. Services are those that write spans, and then, in the same order, those
+        that stand for waiting for each of them until the caller gave up; operations likewise, the
+        second half being answered too late.
     sampled
         Share of traces that were kept.
     entry, root
@@ -39,8 +66,8 @@ class Requests:
         Whether nobody waited for it.
     network
         What a call took beyond the request that it made [s]; NaN where only one of them is known.
-    failed
-        Whether a call failed.
+    failures
+        Of its calls.
     offsets
         Of clocks, as they were corrected.
     twice, alike
@@ -67,12 +94,17 @@ class Requests:
     ended: FloatArray
     message: BoolArray
     network: FloatArray
-    failed: BoolArray
+    failures: Failures
     offsets: tuple[Offset, ...]
     twice: int
     alike: int
     left_out: int
     why: str
+
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """Services that write spans."""
+        return self.services[: len(self.services) // 2]
 
     @property
     def window(self) -> float:
@@ -92,6 +124,11 @@ class Requests:
         """The operation of an entry."""
         return self.operations[entry % _WIDTH] if entry >= 0 else self.peer(entry)
 
+    def in_time(self, entry: int) -> int:
+        """The entry that answers in time, of one that does so or too late."""
+        half = len(self.operations) // 2
+        return entry - half if entry >= 0 and entry % _WIDTH >= half else entry
+
     def peer(self, callee: int) -> str:
         """The name of a peer: what its caller says of it, or what it asks."""
         number = -callee - 1
@@ -104,8 +141,8 @@ def requests_of(spans: Spans) -> Requests:
 
     A span serves if it is of kind server or consumer, or if another service caused it; all other
     spans are parts of the one that serves above them, as are the requests of an operation for
-    itself. A client's span tells how long its caller
-    waited; one that nothing answers is a call to a peer that writes no traces.
+    itself. A client's span tells how long its caller waited; one that nothing answers is a call to
+    a peer that writes no traces, or was given up if others like it are answered.
 
     Parameters
     ----------
@@ -115,67 +152,124 @@ def requests_of(spans: Spans) -> Requests:
     spans, offsets = corrected(spans)
     serving = serves(spans) & ~_generators(spans)
     serving &= ~_of_itself(spans, serving)
-    rows = np.flatnonzero(serving)
     owner = _owners(spans, serving)
-    request = np.full(len(spans), -1)
-    request[rows] = np.arange(len(rows))
-    asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER))
-
     above = np.maximum(spans.parent, 0)
     within = serving & (spans.parent >= 0) & serving[owner[above]]
-    inner = np.flatnonzero(within)
-    asked = asks[above[inner]]
-    seen = np.where(asked, above[inner], inner)
-    answered = np.zeros(len(spans), bool)
-    answered[spans.parent[spans.parent >= 0]] = True
-    alone = np.flatnonzero(asks & ~answered & ~serving & serving[owner])
-    named = spans.peer[alone] > 0
-    peers = np.where(named, spans.peer[alone], len(spans.peers) + spans.operation[alone])
+    top = _owners(spans, serving & ~within)
 
-    entry = spans.service * _WIDTH + spans.operation
-    who = np.concatenate([request[owner[above[inner]]], request[owner[alone]]])
-    span = np.concatenate([seen, alone])
-    lengths = spans.end - spans.start
-    took = np.where(asked, lengths[seen] - lengths[inner], np.nan)
-    kinds = spans.kind
-    sent = np.concatenate(
-        [
-            (kinds[seen] == SpanKind.PRODUCER) | (kinds[inner] == SpanKind.CONSUMER),
-            kinds[alone] == SpanKind.PRODUCER,
-        ]
-    )
-    order = np.lexsort((spans.end[span], spans.start[span], who))
-    top = _owners(spans, serving & ~within)[rows]
+    made = _made(spans, serving, owner, within)
+    unanswered = (made.answer < 0) & (made.callee >= 0)
+    given_up = (gives_up(spans, made.seen, made.answer) | unanswered) & ~made.message
+    failures = Failures(len(made.by), _repeated(spans, made), int(given_up.sum()))
+    waits = made.seen[given_up]
+    answered = made.answer[given_up] >= 0
+    late = made.answer[given_up][answered]
 
-    def ordered(column: object) -> object:
-        return np.asarray(column)[order]
-
+    entry, rows = _entries(spans), np.flatnonzero(serving)
+    further = len(spans.services) * _WIDTH
+    entry[late] += len(spans.operations)
+    request = np.full(len(spans), -1)
+    request[rows] = np.arange(len(rows))
+    none, times = np.zeros(len(waits), bool), np.append(made.seen, waits[answered])
     return Requests(
         spans.name,
-        spans.services,
-        spans.operations,
+        (*spans.services, *(f"{name}, given up" for name in spans.services)),
+        (*spans.operations, *(f"{name}, late" for name in spans.operations)),
         spans.peers,
         spans.sampled,
-        entry=entry[rows],
-        root=entry[top],
-        start=spans.start[rows],
-        end=spans.end[rows],
-        trace=spans.trace[rows],
-        lost=(spans.parent[rows] < ROOT),
-        outermost=(top == rows),
-        caller=who[order],
-        callee=np.concatenate([entry[inner], -1 - peers])[order],
-        began=spans.start[span][order],
-        ended=spans.end[span][order],
-        message=sent[order],
-        network=np.concatenate([took, np.full(len(alone), np.nan)])[order],
-        failed=spans.failed[span][order],
+        entry=np.append(entry[rows], made.callee[given_up] + further),
+        root=entry[top[np.append(rows, made.by[given_up])]],
+        start=spans.start[np.append(rows, waits)],
+        end=spans.end[np.append(rows, waits)],
+        trace=spans.trace[np.append(rows, waits)],
+        lost=np.append(spans.parent[rows] < ROOT, none),
+        outermost=np.append(top[rows] == rows, none),
+        caller=np.append(request[made.by], len(rows) + np.flatnonzero(answered)),
+        callee=np.append(made.callee + further * given_up, entry[late]),
+        began=spans.start[times],
+        ended=spans.end[times],
+        message=np.append(made.message, np.ones(len(late), bool)),
+        network=np.append(np.where(given_up, np.nan, made.network), np.full(len(late), np.nan)),
+        failures=failures,
         offsets=offsets,
         twice=spans.twice,
         alike=spans.alike,
         left_out=spans.left_out,
         why=spans.why,
     )
+
+
+class _Calls(NamedTuple):
+    """Calls in the order of callers and of time, by the rows of spans.
+
+    Parameters
+    ----------
+    by, seen, answer
+        The request that makes each, the span that tells how long its caller waited, and that of
+        the request that it makes; -1 where no span answers.
+    callee, message, network
+        As in `Requests`.
+    """
+
+    by: IntArray
+    seen: IntArray
+    answer: IntArray
+    callee: IntArray
+    message: BoolArray
+    network: FloatArray
+
+
+def _entries(spans: Spans) -> IntArray:
+    """Service and operation of each span as one number."""
+    return spans.service * _WIDTH + spans.operation
+
+
+def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) -> _Calls:
+    """All calls."""
+    asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER))
+    inner = np.flatnonzero(within)
+    above = spans.parent[inner]
+    answered = np.zeros(len(spans), bool)
+    answered[spans.parent[spans.parent >= 0]] = True
+    alone = np.flatnonzero(asks & ~answered & ~serving & serving[owner])
+
+    seen = np.append(np.where(asks[above], above, inner), alone)
+    answer = np.append(inner, np.full(len(alone), -1))
+    lengths = spans.end - spans.start
+    took = np.where(asks[above], lengths[seen[: len(inner)]] - lengths[inner], np.nan)
+    sent = spans.kind[seen] == SpanKind.PRODUCER
+    sent[: len(inner)] |= spans.kind[inner] == SpanKind.CONSUMER
+    made = _Calls(
+        owner[np.append(above, alone)],
+        seen,
+        answer,
+        np.append(_entries(spans)[inner], _asked(spans, above, inner, alone)),
+        sent,
+        np.append(took, np.full(len(alone), np.nan)),
+    )
+    order = np.lexsort((spans.end[seen], spans.start[seen], made.by))
+    return _Calls._make(column[order] for column in made)
+
+
+def _asked(spans: Spans, clients: IntArray, answers: IntArray, alone: IntArray) -> IntArray:
+    """Whom clients ask that nothing answers: a peer, or who answers others like one that failed."""
+    named = spans.peer[alone] > 0
+    peers = -1 - np.where(named, spans.peer[alone], len(spans.peers) + spans.operation[alone])
+    failed = np.flatnonzero(spans.failed[alone])
+    if not len(failed) or not len(clients):
+        return np.asarray(peers)
+    like = _entries(spans) * len(spans.peers) + spans.peer
+    known, first = np.unique(like[clients], return_index=True)
+    place = np.minimum(np.searchsorted(known, like[alone[failed]]), len(known) - 1)
+    same = known[place] == like[alone[failed]]
+    peers[failed[same]] = _entries(spans)[answers[first[place[same]]]]
+    return np.asarray(peers)
+
+
+def _repeated(spans: Spans, made: _Calls) -> int:
+    """How many calls are those before them again, which failed."""
+    same = (made.by[1:] == made.by[:-1]) & (made.callee[1:] == made.callee[:-1])
+    return int((same & spans.failed[made.seen[:-1]]).sum())
 
 
 def _generators(spans: Spans) -> BoolArray:

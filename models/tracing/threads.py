@@ -70,7 +70,7 @@ def threads_of(requests: Keyed) -> Threads:
         Of all loads.
     """
     found = _Found(requests)
-    for service, name in enumerate(requests.loads[0].services):
+    for service, name in enumerate(requests.loads[0].traced):
         rows = found.rows_of(service)
         if rows:
             found.service(name, rows)
@@ -90,6 +90,7 @@ class _Found:
         self.longer: dict[str, Mapping[int, float]] = {}
         self.doubt: dict[str, float] = {}
         self.waits = np.zeros(len(requests.key))
+        self.alike = requests.alike()
         begins = np.searchsorted(requests.load, np.arange(len(requests.loads) + 1))
         self.begins = begins.tolist()
         begun = np.full(int(requests.trace.max(initial=-1)) + 1, inf)
@@ -119,7 +120,7 @@ class _Found:
             came,
             all_of.first[rows],
             all_of.end[rows],
-            all_of.key[rows],
+            self.alike[all_of.key[rows]],
             all_of.trace[rows],
             known,
         )

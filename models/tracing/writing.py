@@ -263,8 +263,9 @@ class _Writing:
         if entry.doing.last > _TRIFLE * entry.work or not flow:
             last = self._step(key, entry, entry.doing.last, entry.doing.last_scv, {}, "end")
             flow.append(last)
-        first = next(iter(self.activities))
-        self.activities[first] |= dict(self._sends(entry))
+        if entry.messages:  # a step of their own, as others may be left out or repeated
+            flow.insert(0, _free("messages", self.activities))
+            self.activities[flow[0]] = {"demand": 0, **dict(self._sends(entry))}
         yield "activities", self.activities
         yield "flow", flow
 

@@ -9,13 +9,14 @@ import json
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import Any
 
-SERVER, CLIENT = 2, 3
+SERVER, CLIENT, PRODUCER, CONSUMER = 2, 3, 4, 5
 _NANO = 1_000_000_000
+_LINKED = "traceId", "spanId"
 _EPOCH = 1_700_000_000 * _NANO
 
 
@@ -31,11 +32,18 @@ class Stage:
         ``fixed``, ``geometric`` or ``maybe``.
     mean
         How often the stage comes on average.
+    timeout
+        How long a caller waits before it goes on without an answer [s].
+    sent
+        How, for messages that nobody waits for: ``traced`` with who sends them, or ``linked`` to
+        it from a trace of their own.
     """
 
     callees: tuple[str, ...]
     law: str = "fixed"
     mean: float = 1.0
+    timeout: float = inf
+    sent: str = ""
 
     def times(self, draws: random.Random) -> int:
         """How often it comes for one request."""
@@ -77,6 +85,7 @@ class Played:
                 calls = sum(
                     stage.mean * max(of(callee) + self.network for callee in stage.callees)
                     for stage in entry.stages
+                    if not stage.sent
                 )
                 held[name] = entry.work + calls
             return held[name]
@@ -112,6 +121,8 @@ class PlayedSpan:
     kind: int
     start: float
     end: float = 0.0
+    failed: bool = False
+    linked: tuple[str, str] | None = None
 
 
 class _Playing:
@@ -124,6 +135,7 @@ class _Playing:
         self.free = dict(played.threads)
         self.lines: dict[str, deque[Callable[[], None]]] = {s: deque() for s in played.threads}
         self.spans: list[PlayedSpan] = []
+        self.begun: dict[str, str] = {}  # traces of messages, and those of who sent them
         self.times: list[tuple[float, float]] = []
 
     def at(self, time: float, what: Callable[[], None]) -> None:
@@ -156,6 +168,16 @@ class _Playing:
         else:
             self.lines[entry.service].append(begin)
 
+    def message(self, name: str, sender: PlayedSpan, *, linked: bool) -> None:
+        """A message for an entry, which begins a trace if it is linked to who sent it."""
+        trace, parent = sender.trace, sender.key
+        if linked:
+            trace, parent = self.identifier(32), ""
+            self.begun[trace] = self.begun.get(sender.trace, sender.trace)
+        self.request(name, trace, parent, lambda: None)
+        self.spans[-1].kind = CONSUMER
+        self.spans[-1].linked = (sender.trace, sender.key) if linked else None
+
     def go_on(
         self, steps: Iterator[Callable[[Callable[[], None]], None]], end: Callable[[], None]
     ) -> None:
@@ -173,7 +195,7 @@ class _Playing:
         means = 1 + sum(stage.mean for stage in entry.stages)
         for stage in stages:
             yield self.sleep(entry.work / means)
-            yield self.calls(stage, span)
+            yield self.messages(stage, span) if stage.sent else self.calls(stage, span)
         yield self.sleep(entry.work / means)
 
     def sleep(self, mean: float) -> Callable[[Callable[[], None]], None]:
@@ -181,17 +203,18 @@ class _Playing:
 
     def calls(self, stage: Stage, span: PlayedSpan) -> Callable[[Callable[[], None]], None]:
         def do(go_on: Callable[[], None]) -> None:
-            left = len(stage.callees)
+            waits: list[PlayedSpan] = []
+
+            def end(client: PlayedSpan, *, failed: bool = False) -> None:
+                if client not in waits:  # it was given up, or answered
+                    return
+                client.end, client.failed = self.now, failed
+                waits.remove(client)
+                if not waits:
+                    go_on()
 
             def answered(client: PlayedSpan) -> Callable[[], None]:
-                def arrive() -> None:
-                    nonlocal left
-                    client.end = self.now
-                    left -= 1
-                    if not left:
-                        go_on()
-
-                return lambda: self.at(self.now + self.network(), arrive)
+                return lambda: self.at(self.now + self.network(), lambda: end(client))
 
             for callee in stage.callees:
                 client = PlayedSpan(
@@ -204,10 +227,27 @@ class _Playing:
                     self.now,
                 )
                 self.spans.append(client)
+                waits.append(client)
+                if stage.timeout < inf:
+                    self.at(self.now + stage.timeout, lambda s=client: end(s, failed=True))
                 self.at(
                     self.now + self.network(),
                     lambda c=callee, s=client: self.request(c, s.trace, s.key, answered(s)),
                 )
+
+        return do
+
+    def messages(self, stage: Stage, span: PlayedSpan) -> Callable[[Callable[[], None]], None]:
+        def do(go_on: Callable[[], None]) -> None:
+            for callee in stage.callees:
+                about = span.trace, self.identifier(16), span.key, span.service, "send", PRODUCER
+                sender = PlayedSpan(*about, self.now, self.now)
+                self.spans.append(sender)
+                self.at(
+                    self.now + self.network(),
+                    lambda c=callee, s=sender: self.message(c, s, linked=stage.sent == "linked"),
+                )
+            go_on()
 
         return do
 
@@ -239,7 +279,8 @@ class _Playing:
         while self.events:
             self.now, _, what = heapq.heappop(self.events)
             what()
-        self.spans = [span for span in self.spans if span.trace in kept]
+        begun = self.begun
+        self.spans = [s for s in self.spans if begun.get(s.trace, s.trace) in kept]
 
 
 @dataclass(frozen=True)
@@ -296,7 +337,7 @@ def play(
         move = (skews or {}).get(span.service, 0.0)
         times = span.start + move, span.end + move
         spans.setdefault(trace, []).append(
-            PlayedSpan(trace, span.key, parent, span.service, span.name, span.kind, *times)
+            replace(span, trace=trace, parent=parent, start=times[0], end=times[1])
         )
     chosen = random.Random(seed + 1)
     written = tuple(tuple(each) for each in spans.values() if chosen.random() < kept)
@@ -325,8 +366,12 @@ def document_of(spans: Sequence[PlayedSpan]) -> dict[str, Any]:
                 "startTimeUnixNano": str(_EPOCH + round(span.start * _NANO)),
                 "endTimeUnixNano": str(_EPOCH + round(span.end * _NANO)),
                 "attributes": [{"key": "peer.service", "value": {"stringValue": "somebody"}}]
-                if span.kind == CLIENT
+                if span.kind in (CLIENT, PRODUCER)
                 else [],
+                **({"status": {"code": 2}} if span.failed else {}),
+                **(
+                    {"links": [dict(zip(_LINKED, span.linked, strict=True))]} if span.linked else {}
+                ),
             }
         )
     return {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.tracing.loads import LOST, ROOT, Read, Spans
-from tests.oracles.traced_services import CLIENT, Played, PlayedLoad, PlayedSpan, Stage
+from tests.oracles.traced_services import CLIENT, PRODUCER, Played, PlayedLoad, PlayedSpan, Stage
 
 PEER = "somebody"
 """Whom every client says that it asks."""
@@ -46,10 +46,10 @@ def _spans(
         service=np.array([number[span.service] for span in spans]),
         operation=np.array([number[span.name] for span in spans]),
         kind=kind,
-        peer=np.where(kind == CLIENT, 1, 0),
+        peer=np.where(np.isin(kind, (CLIENT, PRODUCER)), 1, 0),
         start=np.array([span.start for span in spans]) - first,
         end=np.array([span.end for span in spans]) - first,
-        failed=np.zeros(len(spans), bool),
+        failed=np.array([span.failed for span in spans]),
         services=names[0],
         operations=names[1],
         peers=("", PEER),

@@ -133,6 +133,78 @@ def test_a_tenth_of_the_traces_gives_rates_and_threads() -> None:
     assert not stock.seen or stock.low <= 3 <= stock.high
 
 
+def asking(timeout: float = inf) -> Played:
+    """A page that looks once."""
+    look = Stage(("look",), timeout=timeout)
+    entries = {"page": PlayedEntry("web", 0.004, (look,)), "look": PlayedEntry("stock", 0.008)}
+    return Played({"web": 60.0, "stock": 4.0}, entries, {"page": 1.0})
+
+
+def test_calls_that_are_given_up_take_what_their_callers_waited() -> None:
+    """Of calls that take 8 ms, 27% are given up after 12 ms, but served: times to 8%.
+
+    Waited for in full, they took 25% longer than was traced. Who looks too late is as much work as
+    before, and holds the same threads.
+    """
+    loads = [play(asking(0.012), rate, 2000, k) for k, rate in enumerate((200.0, 350.0))]
+    answer = model_read(read_of(loads))
+    found = by_operation(answer)
+    assert found["page"].work == pytest.approx(0.004, abs=4.5 * found["page"].error)
+    stock = [each for each in answer.services.entries.values() if each.service == "stock"]
+    assert sorted(each.operation for each in stock) == ["look", "look, late"]
+    whole = sum(each.requests * each.work for each in stock) / 4000
+    assert whole == pytest.approx(0.008, rel=0.08)  # 4.5 standard errors of 4,000
+    assert answer.services.pools["stock"].threads == 4
+    assert {each.kind for each in answer.findings} == {"calls_given_up", "threads_not_seen"}
+    for load, each in zip(loads, answer.compared, strict=True):
+        assert each.response_time == pytest.approx(load.response_time, rel=0.08)
+
+
+def test_calls_that_nobody_received_are_given_up(tmp_path: Path) -> None:
+    """A tenth of them fail without a span of who is asked, which was said to write none."""
+    documents = [json.loads(line) for line in play(asking(), 50.0, 300, 3).lines]
+    for document in documents[::10]:
+        [web, _] = document["resourceSpans"]
+        document["resourceSpans"] = [web]
+        web["scopeSpans"][0]["spans"][1]["status"] = {"code": 2}
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    answer = model_traces([str(tmp_path)])
+    [finding] = [each for each in answer.findings if each.severity == "warning"]
+    assert (finding.kind, finding.value) == ("calls_given_up", pytest.approx(0.1))
+    assert {each.service for each in answer.services.entries.values()} == {
+        "web", "stock", "stock, given up"
+    }  # fmt: skip
+
+
+POSTING = Played(
+    {"web": 60.0, "stock": 30.0, "post": 2.0},
+    {
+        "page": PlayedEntry(
+            "web",
+            0.004,
+            (Stage(("look",), "maybe", 0.4), Stage(("mail",), "maybe", 0.6, sent="traced")),
+        ),
+        "look": PlayedEntry("stock", 0.006),
+        "mail": PlayedEntry("post", 0.020),
+    },
+    {"page": 1.0},
+)
+
+
+def test_messages_are_sent_whatever_is_called() -> None:
+    """A page that calls somebody at times does not send its messages at such times only."""
+    load = play(POSTING, 50.0, 1500, 4)
+    answer = model_read(read_of([load]))
+    found = by_operation(answer)
+    [sent] = found["page"].messages.values()
+    assert sent == pytest.approx(0.6, abs=4.5 * (0.24 / 1500) ** 0.5)
+    assert abs(found["mail"].work - 0.020) < 4.5 * found["mail"].error
+    solution = answer.model.solve()
+    rate = answer.services.loads[0].rate
+    assert float(solution["post_mail.throughput"]) == pytest.approx(sent * rate, rel=1e-6)
+    assert float(solution.response_time) == pytest.approx(load.response_time, rel=0.1)
+
+
 def test_clocks_are_corrected() -> None:
     """An hour, corrected to the time on the way, 0.15 ms each; work does not change."""
     answer = traced((0.3, 0.6), skews={"stock": 3600.003})
