@@ -144,6 +144,11 @@ def _base(index: int) -> Dimension:
     return tuple(int(i == index) for i in range(5))  # type: ignore[return-value]
 
 
+_WORK = "request", "requests", "transaction", "transactions", "query", "queries"
+_ASKING = "client", "clients", "user", "users", "thread", "threads"
+"""People's words: for operations, and for jobs that go round and ask for them."""
+
+
 def _named() -> dict[str, tuple[float, Dimension]]:
     time, data, operation, message, job = (_base(index) for index in range(5))
     si = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
@@ -158,6 +163,7 @@ def _named() -> dict[str, tuple[float, Dimension]]:
     for prefix, scale in si.items():
         names[f"{prefix}op"] = (scale, operation)
     names |= {"ops": (1.0, operation), "message": (1.0, message), "messages": (1.0, message)}
+    names |= dict.fromkeys(_WORK, (1.0, operation)) | dict.fromkeys(_ASKING, (1.0, job))
     names |= {"job": (1.0, job), "jobs": (1.0, job), "%": (0.01, _NONE), "1": (1.0, _NONE)}
     return names
 
@@ -237,6 +243,30 @@ def _look_up(name: str) -> tuple[float, Dimension]:
         f"; did you mean {', '.join(near)}?" if near else ""
     )
     raise UnitError(msg)
+
+
+def is_counted(given: Unit) -> bool:
+    """Whether a unit is the word for what goes round: jobs, clients, requests.
+
+    Examples
+    --------
+    >>> is_counted(unit("clients")), is_counted(unit("requests")), is_counted(unit("ms"))
+    (True, True, False)
+    """
+    return given.scale == 1 and given.dimension in (_base(2), _base(4))
+
+
+def done_by(counted: Unit) -> Unit | None:
+    """The rate at which what goes round is done, in its own word; None for what counts nothing.
+
+    Examples
+    --------
+    >>> [str(done_by(unit(word))) for word in ("jobs", "requests", "clients", "", "ms")]
+    ['jobs/s', 'requests/s', 'requests/s', 'None', 'None']
+    """
+    if not is_counted(counted):
+        return None
+    return unit("requests/s" if counted.text in _ASKING else f"{counted.text}/s")
 
 
 def is_rate(given: Unit) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.errors import MeasurementError
-from headway.models.language.units import Unit, compatible
+from headway.models.language.units import Unit, compatible, is_counted
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import (
@@ -234,6 +234,8 @@ def check_unit(source: str, column: Observed, wanted: Unit) -> None:
     MeasurementError
         Naming the column, its unit, and a suitable unit.
     """
+    if is_counted(wanted) and (not column.unit.text or is_counted(column.unit)):
+        return
     bare = bool(wanted.text) and not column.unit.text
     if not compatible(column.unit.dimension, wanted.dimension) or bare:
         raise wrong_unit(source, column, f"a unit like {wanted}" if wanted.text else "no unit")

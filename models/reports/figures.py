@@ -201,10 +201,8 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
     loads = np.asarray(report.curve.model.inputs[report.load])
     unit = report.model.parameters[report.load].unit
     ends = scale.ends(float(loads.min()), float(loads.max()), unit)
-    words = (
-        f"Predictions over {report.load.replace('_', ' ')} from {ends}, "
-        "with every other parameter at the value in the table."
-    )
+    over = "" if unit.is_count else f" over {spoken(report.load)}"
+    words = f"Predictions{over} from {ends}, with every other parameter at its value in the table."
     return PageFigure(inline_svg(figure, "curve", words), words, readings(figure))
 
 

@@ -191,7 +191,7 @@ def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
         yield solution[one.name], part_unit(one.part)
     for name in solution.classes:
         for part in solution.class_parts:
-            yield solution[of_class(name, part)], part_unit(part)
+            yield solution[of_class(name, part)], model.meaning(part).unit
     for name in solution.stations if np.prod(solution.shape) == 1 else ():
         for part in solution.station_parts:
             yield solution[f"{name}.{part}"], part_unit(part)
@@ -201,7 +201,8 @@ def _class_table(solution: Solution, scale: Scale) -> Table:
     columns = [Column("class", solution.classes)]
     for part in solution.class_parts:
         values = [float(np.ravel(solution[of_class(name, part)])[0]) for name in solution.classes]
-        columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
+        own = solution.model.meaning(part).unit
+        columns.append(Column.of(part.replace("_", " "), values, own, scale))
     return Table("classes", tuple(columns))
 
 
@@ -220,7 +221,7 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
         Column.of(
             f"{part.replace('_', ' ')} {name}",
             solution[of_class(name, part)],
-            part_unit(part),
+            model.meaning(part).unit,
             scale,
         )
         for name in solution.classes

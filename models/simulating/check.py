@@ -178,7 +178,7 @@ def _names(simulation: Simulation) -> Iterator[tuple[str, Unit]]:
         yield name, simulation.model.meaning(name).unit
     for name, parts in simulation.classes.items():
         for part in parts:
-            yield f"class {name}.{part}", part_unit(part)
+            yield f"class {name}.{part}", simulation.model.meaning(part).unit
     for name, parts in simulation.stations.items():
         for part in (part for part in PARTS if part in parts):
             yield f"{name}.{part}", part_unit(part)

@@ -11,7 +11,7 @@ from headway.kinds import Amount, FloatArray, Number
 from headway.models.language.formula import formula
 from headway.models.language.frozen import Kept
 from headway.models.language.parameters import Parameter, Preset
-from headway.models.language.units import Unit, is_rate, unit
+from headway.models.language.units import Unit, done_by, is_rate, unit
 from headway.models.language.verbs import perform
 from headway.models.structure.alternatives import (
     Alternative,
@@ -511,7 +511,13 @@ class Model(Kept, ModelVerbs):
         rate = self.parameters.get("arrival_rate")
         rates = [rate.unit] if rate else [each for each in self.units if is_rate(each)]
         stated = [each for each in rates if each.text]  # not a number alone
-        return usual_meaning(name, stated[0] if stated else unit("1/s"))
+        return usual_meaning(name, stated[0] if stated else self._done())
+
+    def _done(self) -> Unit:
+        """The rate at which what goes round is done, in the word of its file."""
+        around = [p.unit for n, p in self.parameters.items() if n.endswith("population")]
+        words = set(filter(None, map(done_by, (*around, *self.units))))
+        return words.pop() if len(words) == 1 else unit("jobs/s" if words else "1/s")
 
     @property
     def stated(self) -> tuple[Unit, ...]:

@@ -18,7 +18,7 @@ from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.building.places import KeyLines
 from headway.models.files.building.shapes import KeyTable
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import LEADING_NUMBER, ONE, Unit, quantity, unit
+from headway.models.language.units import LEADING_NUMBER, ONE, Unit, done_by, quantity, unit
 from headway.models.structure.graph import ModelGraph
 
 
@@ -88,13 +88,14 @@ class Entries:
 def chosen_units(entry: schema.ModelEntry) -> tuple[Unit, ...]:
     """Units of the numbers of stations, classes and arrivals that no answer would have by itself.
 
-    Answers are in SI units with prefixes unless the file is in hours or minutes.
+    Answers are in SI units with prefixes unless the file is in hours or minutes, and count what
+    the file counts: requests, jobs.
     """
     arrivals = [[arrival.rate] for arrival in entry.arrivals.values()]
     tables = [table.values() for table in (*entry.stations.values(), *entry.classes.values())]
     texts = [text for values in (*tables, *arrivals) for value in values for text in flat(value)]
     given = dict.fromkeys(filter(None, map(unit_of, texts)))
-    return tuple(each for each in given if each.dimension[0] and not each.is_metric)
+    return tuple(e for e in given if (e.dimension[0] and not e.is_metric) or done_by(e))
 
 
 def _shown_unit(entry: schema.ParameterEntry) -> Unit:

@@ -135,7 +135,8 @@ def every(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
     """Each estimate with its unit: of the system, of classes, stations and others."""
     yield from system(simulation)
     for name, parts in simulation.classes.items():
-        yield from ((of_class(name, part), one, part_unit(part)) for part, one in parts.items())
+        own = simulation.model.meaning
+        yield from ((of_class(name, part), one, own(part).unit) for part, one in parts.items())
     others = (simulation.stations, simulation.regions, *simulation.layers.values())
     for name, parts in (one for each in others for one in each.items()):
         yield from ((f"{name}.{part}", one, part_unit(part)) for part, one in parts.items())

@@ -89,9 +89,8 @@ def _sweep_table(propagation: Propagation, scale: Scale) -> Table:
         for part in solution.class_parts:
             key = str(of_class(name, part))
             if _varies(propagation, key):
-                columns += _three(
-                    propagation, f"{part.replace('_', ' ')} {name}", key, part_unit(part), scale
-                )
+                title, own = f"{part.replace('_', ' ')} {name}", solution.model.meaning(part).unit
+                columns += _three(propagation, title, key, own, scale)
     if propagation.saturated_share.any():
         columns.append(_saturating(propagation))
     hidden = max(len(names) - MOST_OUTPUTS, 0)

@@ -284,3 +284,54 @@ def test_a_closed_model_whose_population_was_estimated_stays_closed():
     assert estimated != text
     with pytest.raises(GraphError, match="crowd cannot be opened: how many jobs circulate in it"):
         parse_model(estimated).at(arrival_rate=1)
+
+
+CIRCLE = """
+name = "shop"
+[parameters]
+population = "20 clients"
+[stations.cpu]
+kind = "MM1"
+service_time = "40 ms"
+[[routes]]
+from = "cpu"
+to = "cpu"
+"""
+
+
+@pytest.mark.parametrize(
+    ("population", "rate"),
+    [("20 clients", "requests/s"), ("20 jobs", "jobs/s"), ("20 transactions", "transactions/s"),
+     ("20", "1/s")],
+)  # fmt: skip
+def test_what_goes_round_is_done_in_its_own_word(population, rate):
+    model = parse_model(CIRCLE.replace("20 clients", population))
+    assert str(model.meaning("throughput").unit) == rate
+    assert f"25 {rate}" in str(model.solve())
+
+
+def test_classes_are_done_in_the_words_of_their_populations():
+    text = """
+name = "two"
+[classes.web]
+population = "8 clients"
+think_time = "1 s"
+[classes.batch]
+population = "{}"
+think_time = "0 s"
+[stations.cpu]
+kind = "MM1"
+service_time = {{ web = "40 ms", batch = "100 ms" }}
+"""
+    alike, mixed = (parse_model(text.format(each)) for each in ("3 requests", "3 jobs"))
+    assert "throughput [requests/s]" in str(alike.solve())
+    assert "throughput [jobs/s]" in str(mixed.solve())
+
+
+@pytest.mark.parametrize("word", ["", " clients", " requests"])
+def test_a_count_is_a_count_by_whatever_word_data_and_model_say(word):
+    text = CIRCLE.replace("20 clients", f"20{word}")
+    data = Measurements.parse("clients,throughput_ops_s\n1,25\n4,25\n", "two.csv")
+    counted = Measurements.parse("population [jobs],throughput_ops_s\n1,25\n4,25\n", "two.csv")
+    for each in (data, counted):
+        assert parse_model(text).compare(each).relative_error == pytest.approx([0, 0], abs=1e-12)
