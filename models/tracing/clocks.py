@@ -56,7 +56,8 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
     child = np.flatnonzero(serves(spans) & (spans.parent >= 0))
     above = spans.parent[child]
     asked = np.isin(spans.kind[above], (SpanKind.CLIENT, SpanKind.PRODUCER))
-    waits = (spans.kind[above] != SpanKind.PRODUCER) & ~gives_up(spans, above, child)
+    waits = (spans.kind[above] != SpanKind.PRODUCER) & ~spans.linked[child]
+    waits &= ~gives_up(spans, above, child)
     child, above = child[asked & waits], above[asked & waits]
     low = spans.start[above] - spans.start[child]
     high = spans.end[above] - spans.end[child]

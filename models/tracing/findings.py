@@ -34,6 +34,27 @@ SILENT = FindingKind(
     "callees that write no spans",
     "its time is what its callers waited, and whom it calls is not known: instrument it",
 )
+NOT_TAKEN = FindingKind(
+    "receivers_not_traced",
+    Severity.WARNING,
+    "where messages go that no span takes",
+    "the model has nobody who works on them: let those who take them keep the sender's context, or "
+    "link to it",
+)
+LINKED = FindingKind(
+    "links_followed",
+    Severity.NOTE,
+    "requests of which a link says what caused them: a share `value`",
+    "the model sends them as messages that nobody waits for; one that takes several at once counts "
+    "as sent by the first",
+)
+NOT_LINKED = FindingKind(
+    "links_lost",
+    Severity.WARNING,
+    "requests that link to spans in no file: a share `value`",
+    "they count as coming from outside: export the traces that they link to as well, and if traces "
+    "are sampled, sample both together",
+)
 ORPHANS = FindingKind(
     "callers_not_traced",
     Severity.WARNING,
@@ -180,6 +201,7 @@ def findings_of(
     found = [
         *_clocks(services),
         *_silent(services),
+        *_links(services),
         *_orphans(services),
         *_unseen_callers(services),
         *_spans(services),
@@ -216,9 +238,32 @@ def _clocks(services: Services) -> Iterator[Finding]:
 
 
 def _silent(services: Services) -> Iterator[Finding]:
-    for entry in services.entries.values():
-        if entry.peer:
+    waited = {
+        services.numbered[number]
+        for entry in services.entries.values()
+        for block in entry.doing.blocks
+        for stage in block.stages
+        for number in stage.callees
+    }
+    for key, entry in services.entries.items():
+        if entry.peer and key in waited:
             yield SILENT.finding(f"{quoted(entry.service)} writes no spans")
+        elif entry.peer:
+            yield NOT_TAKEN.finding(
+                f"no span takes the messages that are sent to {quoted(entry.service)}"
+            )
+
+
+def _links(services: Services) -> Iterator[Finding]:
+    for load in services.requests:
+        for kind, count, what in (
+            (LINKED, load.links.followed, "were caused by spans that they link to"),
+            (NOT_LINKED, load.links.lost, "link to spans that are in no file"),
+        ):
+            share = count / max(len(load.entry), 1)
+            if count:
+                text = f"{significant(100 * share, 2)}% of the requests in {load.load} {what}"
+                yield kind.finding(text, value=share)
 
 
 def _orphans(services: Services) -> Iterator[Finding]:

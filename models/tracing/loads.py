@@ -21,6 +21,7 @@ from headway.models.measured.spans.forms import (
     Form,
     documents,
     form_of,
+    nobody,
     share_kept,
     surely_no_traces,
 )
@@ -50,7 +51,6 @@ _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
 _UNNAMED = "unknown_service"  # as OpenTelemetry's resources are called that have no service.name
 _LATE = 1.05  # of its client's span: a server's may end when the answer is on its way
-_NOBODY = "AAAAAAAAAAA="  # 64 bits of 0 in base 64, as Tempo writes identifiers
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class Spans:
         Which one, counted from 0; peers are those a client asks, with 0 for none.
     parent
         The row that caused it; `ROOT` and `LOST` where there is none.
+    linked
+        Whether a link says what caused it: a message, and `ROOT` where that is in no file.
     kind
         `headway.models.measured.spans.span.SpanKind`.
     start, end
@@ -85,6 +87,7 @@ class Spans:
     name: str
     trace: IntArray
     parent: IntArray
+    linked: BoolArray
     service: IntArray
     operation: IntArray
     kind: IntArray
@@ -193,13 +196,18 @@ def without_identifiers(operation: str) -> str:
 
 @dataclass
 class _Rows:
-    """Columns of one file as they grow; `what` is a number for all that a span is."""
+    """Columns of one file as they grow.
+
+    `what` is a number for all that a span is, and `cause` the trace that a link to its parent
+    names; below 0 where there is no link.
+    """
 
     form: str
     broken: dict[int, BrokenSpan] = field(default_factory=dict)
     trace: "array[int]" = field(default_factory=lambda: array("q"))
     key: "array[int]" = field(default_factory=lambda: array("Q"))
     parent: "array[int]" = field(default_factory=lambda: array("Q"))
+    cause: "array[int]" = field(default_factory=lambda: array("q"))
     what: "array[int]" = field(default_factory=lambda: array("q"))
     start: "array[int]" = field(default_factory=lambda: array("q"))
     end: "array[int]" = field(default_factory=lambda: array("q"))
@@ -248,15 +256,18 @@ class _Reading:
     def take(self, spans: Iterable[Span | BrokenSpan], rows: _Rows, name: str) -> None:
         """Take in the spans of a document."""
         traces, known = self.traces, self.known
-        columns = rows.trace, rows.key, rows.parent, rows.what, rows.start, rows.end
-        traced, keyed, caused, told, started, ended = (column.append for column in columns)
+        columns = rows.trace, rows.key, rows.parent, rows.what, rows.start, rows.end, rows.cause
+        traced, keyed, caused, told, started, ended, sent = (column.append for column in columns)
         for span in spans:
             if isinstance(span, BrokenSpan):
                 if not span.trace:
                     raise span
                 rows.broken.setdefault(traces.setdefault(span.trace, len(traces)), span)
                 continue
-            trace, key, parent, service, operation, kind, start, end, failed, peer, sampled = span
+            (
+                trace, key, parent, service, operation, kind, start, end, failed, peer, sampled,
+                linked,
+            ) = span  # fmt: skip
             numbered = traces.get(trace)
             if numbered is None:
                 numbered = traces[trace] = len(traces)
@@ -270,6 +281,7 @@ class _Reading:
             told(what)
             started(start)
             ended(end)
+            sent(traces.setdefault(linked, len(traces)) if linked else -1)
             if sampled == sampled:  # no NaN
                 rows.sampled.add(sampled)
 
@@ -288,6 +300,7 @@ class _Reading:
         for column, values in (
             (rows.key, found.key), (rows.parent, found.parent),
             (rows.start, found.start), (rows.end, found.stop),
+            (rows.cause, np.full(len(found.start), -1)),
         ):  # fmt: skip
             column.frombytes(np.ascontiguousarray(values).tobytes())
         states = np.flatnonzero(found.state_end > found.state)
@@ -364,6 +377,9 @@ class _Reading:
             for each in traces:
                 other = first_of.setdefault(each, name)
                 joined[_top(joined, name)] = _top(joined, other)
+        for name, rows in self.rows.items():
+            for other in _senders(rows, first_of):
+                joined[_top(joined, name)] = _top(joined, other)
         groups: dict[str, list[str]] = {}
         for name in self.rows:
             groups.setdefault(_top(joined, name), []).append(name)
@@ -389,8 +405,11 @@ class _Reading:
             return np.concatenate([np.asarray(getattr(part, which)) for part in parts])[sound]
 
         trace = column("trace")
-        family = _family(trace, column("key"), column("parent"))
-        kept, parent = family.kept, family.parent
+        cause = column("cause")
+        family = _family(trace, column("key"), column("parent"), np.where(cause < 0, trace, cause))
+        kept = family.kept
+        linked = cause[kept] >= 0
+        trace, parent = _followed(trace[kept], family.parent, linked)
         others, leaders = family.others
         said = [column(which) for which in ("what", "start", "end")]
         alike = int(np.any([each[others] != each[leaders] for each in said], axis=0).sum())
@@ -398,8 +417,9 @@ class _Reading:
         what = whats[column("what")[kept]].T
         spans = Spans(
             load,
-            trace=trace[kept],
+            trace=trace,
             parent=parent,
+            linked=linked,
             service=what[0],
             operation=merged[what[1]],
             kind=what[2],
@@ -437,11 +457,11 @@ def _slices(text: bytes, begins: IntArray, ends: IntArray) -> Iterator[str]:
 
 def _number(key: str) -> int:
     """A span's identifier in 64 bits, 0 for none: hexadecimal as it is, any other hashed."""
-    if key == _NOBODY:
+    if nobody(key):
         return 0
     if len(key) <= _HEX:
         try:
-            return int(key or "0", 16) & _BITS
+            return int(key, 16) & _BITS
         except ValueError:
             pass
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
@@ -465,10 +485,10 @@ class _Family(NamedTuple):
     others: tuple[IntArray, IntArray]
 
 
-def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any]) -> _Family:
-    """Find it by identifiers."""
+def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any], cause: IntArray) -> _Family:
+    """Find it by identifiers: of spans in their traces, and of parents in those of causes."""
     n = len(trace)
-    both, scope = np.concatenate([key, parent]), np.concatenate([trace, trace])
+    both, scope = np.concatenate([key, parent]), np.concatenate([trace, cause])
     order = np.lexsort((both, scope))  # stable: of equal ones the first row comes first
     new = np.ones(2 * n, bool)
     new[1:] = (np.diff(both[order]) != 0) | (np.diff(scope[order]) != 0)
@@ -480,6 +500,25 @@ def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any]) -> _Family
     place[kept] = np.arange(len(kept))
     caused = np.where(parent[kept] == 0, ROOT, place[leader[n + kept]])
     return _Family(kept, caused, (others, leader[others]))
+
+
+def _followed(trace: IntArray, parent: IntArray, linked: BoolArray) -> tuple[IntArray, IntArray]:
+    """Traces and parents, with traces that are linked to others as parts of these.
+
+    Links to spans that are in no file, and links in a circle, are not followed.
+    """
+    if not linked.any():
+        return trace, parent
+    parent = np.where(linked & (parent == LOST), ROOT, parent)
+    parent = np.where(linked & (parent[_tops(parent)] >= 0), ROOT, parent)
+    return trace[_tops(parent)], parent
+
+
+def _senders(rows: _Rows, file_of: Mapping[int | str, str]) -> list[str]:
+    """Files of those who sent most of the messages that a file takes by links."""
+    causes = [each for each in rows.cause if each >= 0] if max(rows.cause) >= 0 else []
+    files = Counter(file_of[each] for each in causes if each in file_of)
+    return [name for name, count in files.items() if 2 * count > len(causes)]
 
 
 def _top(joined: Mapping[str, str], name: str) -> str:
@@ -544,12 +583,16 @@ def _of_form(form: Form, document: object, name: str) -> Iterable[Span | BrokenS
 
 def _circles(spans: Spans) -> IntArray:
     """One span of each trace with spans that are each other's parents, by doubling steps up."""
-    above = np.where(spans.parent < 0, np.arange(len(spans)), spans.parent)
-    top = above
-    for _ in range(max(len(spans), 2).bit_length()):
-        top = top[top]
-    circle = np.flatnonzero(spans.parent[top] >= 0)
+    circle = np.flatnonzero(spans.parent[_tops(spans.parent)] >= 0)
     return circle[np.unique(spans.trace[circle], return_index=True)[1]]
+
+
+def _tops(parent: IntArray) -> IntArray:
+    """The topmost row above each; one that has a parent where they go round in a circle."""
+    top = np.where(parent < 0, np.arange(len(parent)), parent)
+    for _ in range(max(len(parent), 2).bit_length()):
+        top = top[top]
+    return np.asarray(top)
 
 
 def _cut(spans: Spans, window: float) -> Iterator[Spans]:
@@ -580,6 +623,7 @@ def _chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
         name=name,
         trace=spans.trace[rows],
         parent=parent,
+        linked=spans.linked[rows],
         service=spans.service[rows],
         operation=spans.operation[rows],
         kind=spans.kind[rows],
@@ -591,11 +635,11 @@ def _chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
 
 
 def serves(spans: Spans) -> BoolArray:
-    """Spans that answer a request: of kind server or consumer, or begun by another service."""
+    """Spans that answer a request: a server's, a consumer's, or begun by others or by a link."""
     marked = np.isin(spans.kind, (SpanKind.SERVER, SpanKind.CONSUMER))
     above = np.maximum(spans.parent, 0)
     elsewhere = (spans.parent < 0) | (spans.service[above] != spans.service)
-    return np.asarray(marked | elsewhere)
+    return np.asarray(marked | elsewhere | spans.linked)
 
 
 def gives_up(spans: Spans, asks: IntArray, answers: IntArray) -> BoolArray:

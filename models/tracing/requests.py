@@ -5,6 +5,7 @@ as the caller waited, and sends a message to the one who was called, as that one
 answered too late is an entry of its own: it takes longer than what was answered in time.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,19 @@ from headway.models.tracing.loads import ROOT, BoolArray, IntArray, Spans, gives
 from headway.records import dataclass
 
 _WIDTH = 1 << 20  # operations of a service, in the numbers of entries
+
+
+class Links(NamedTuple):
+    """Requests that a link says the cause of.
+
+    Parameters
+    ----------
+    followed, lost
+        Those whose cause is there, and those whose cause is in no file.
+    """
+
+    followed: int
+    lost: int
 
 
 class Failures(NamedTuple):
@@ -66,8 +80,8 @@ class Requests:
         Whether nobody waited for it.
     network
         What a call took beyond the request that it made [s]; NaN where only one of them is known.
-    failures
-        Of its calls.
+    failures, links
+        Of its calls and requests.
     offsets
         Of clocks, as they were corrected.
     twice, alike
@@ -95,6 +109,7 @@ class Requests:
     message: BoolArray
     network: FloatArray
     failures: Failures
+    links: Links
     offsets: tuple[Offset, ...]
     twice: int
     alike: int
@@ -151,7 +166,10 @@ def requests_of(spans: Spans) -> Requests:
     """
     spans, offsets = corrected(spans)
     serving = serves(spans) & ~_generators(spans)
-    serving &= ~_of_itself(spans, serving)
+    itself = _of_itself(spans, serving)
+    spans = replace(spans, parent=np.where(itself & spans.linked, ROOT, spans.parent))
+    serving &= ~itself | spans.linked
+    sent, taken = spans.linked & serving, spans.parent >= 0
     owner = _owners(spans, serving)
     above = np.maximum(spans.parent, 0)
     within = serving & (spans.parent >= 0) & serving[owner[above]]
@@ -191,6 +209,7 @@ def requests_of(spans: Spans) -> Requests:
         message=np.append(made.message, np.ones(len(late), bool)),
         network=np.append(np.where(given_up, np.nan, made.network), np.full(len(late), np.nan)),
         failures=failures,
+        links=Links(int((sent & taken).sum()), int((sent & ~taken).sum())),
         offsets=offsets,
         twice=spans.twice,
         alike=spans.alike,
@@ -238,7 +257,7 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
     lengths = spans.end - spans.start
     took = np.where(asks[above], lengths[seen[: len(inner)]] - lengths[inner], np.nan)
     sent = spans.kind[seen] == SpanKind.PRODUCER
-    sent[: len(inner)] |= spans.kind[inner] == SpanKind.CONSUMER
+    sent[: len(inner)] |= (spans.kind[inner] == SpanKind.CONSUMER) | spans.linked[inner]
     made = _Calls(
         owner[np.append(above, alone)],
         seen,

@@ -43,6 +43,7 @@ def _spans(
         name,
         trace=np.array([traces.setdefault(span.trace, len(traces)) for span in spans]),
         parent=np.array([row.get(s.parent, LOST) if s.parent else ROOT for s in spans]),
+        linked=np.zeros(len(spans), bool),
         service=np.array([number[span.service] for span in spans]),
         operation=np.array([number[span.name] for span in spans]),
         kind=kind,

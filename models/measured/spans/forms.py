@@ -205,7 +205,8 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
     if wanted := attributes_that_tell(name, asks):
         labels = labels_of(entries_of(span, "attributes", source), wanted)
         name, peer = _told(name, tuple(labels.items()))
-    status, state = found("status"), found("traceState")
+    status, state, links = found("status"), found("traceState"), found("links")
+    linked, parent = _linked(links, parent) if links else ("", parent)
     return Span(
         trace,
         key,
@@ -218,7 +219,34 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
         bool(status) and isinstance(status, dict) and status.get("code") in _FAILED,
         peer if asks else "",
         share_kept(state) if state and isinstance(state, str) else math.nan,
+        linked,
     )
+
+
+def _linked(links: Any, parent: str) -> tuple[str, str]:
+    """The trace and the parent of a span by its links, the first of which counts.
+
+    Spans that have a parent in their own trace need none.
+    """
+    first = links[0] if isinstance(links, list) else None
+    trace, key = text_at(first, "traceId"), text_at(first, "spanId")
+    return (trace, key) if trace and key and nobody(parent) else ("", parent)
+
+
+def nobody(key: str) -> bool:
+    """Whether an identifier is that of no span: empty, or nothing but zeros.
+
+    Parameters
+    ----------
+    key
+        In hexadecimal, or of 64 bits in base 64, as Tempo writes it.
+
+    Examples
+    --------
+    >>> nobody(""), nobody("AAAAAAAAAAA="), nobody("00000000000000a0")
+    (True, True, False)
+    """
+    return not key.strip("0") or key == "AAAAAAAAAAA="
 
 
 def attributes_that_tell(name: str, asks: bool) -> frozenset[str]:  # noqa: FBT001
@@ -300,8 +328,11 @@ def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
         (r for word in ("CHILD_OF", "FOLLOWS_FROM") for r in callers if r.get("refType") == word),
         {},
     )
+    trace = str(span.get("traceID") or "")
+    above = str(caller.get("traceID") or trace)
+    linked = above if above != trace or caller.get("refType") == "FOLLOWS_FROM" else ""
     return Span(
-        str(span.get("traceID") or ""),
+        trace,
         str(span.get("spanID") or ""),
         str(caller.get("spanID") or text_at(span, "parentSpanID")),
         str(at(process, "serviceName", source=source)),
@@ -312,6 +343,7 @@ def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
         tags.get("error", "").lower() == "true",
         peer_of(tags),
         math.nan,
+        linked,
     )
 
 

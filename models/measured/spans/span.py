@@ -52,6 +52,8 @@ class Span(NamedTuple):
         Whom a client or producer asks, where it says so.
     sampled
         Share of traces that the sampler kept, where the trace says so; otherwise NaN.
+    linked
+        The trace of its parent if that sent it a message and a link says so; otherwise empty.
     """
 
     trace: str
@@ -65,6 +67,7 @@ class Span(NamedTuple):
     failed: bool
     peer: str
     sampled: float
+    linked: str = ""
 
 
 class BrokenSpan(MeasurementError):

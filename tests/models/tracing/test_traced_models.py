@@ -5,6 +5,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from headway.models.tracing.pools import Arrivals, pool_of
 from headway.models.tracing.services import services_of
 from headway.models.tracing.traced import TracedModel, model_read, model_traces
 from tests.campaigns.trace_round_trips import trip
-from tests.oracles.traced_services import Played, PlayedEntry, Stage, play
+from tests.oracles.traced_services import Played, PlayedEntry, PlayedLoad, Stage, play
 from tests.support.traced import read_of
 
 SHOP = Played(
@@ -191,6 +192,67 @@ POSTING = Played(
 )
 
 
+def linked(played: Played) -> Played:
+    """The same with messages that begin traces which are linked to who sent them."""
+    entries = {
+        name: replace(
+            entry,
+            stages=tuple(replace(s, sent="linked") if s.sent else s for s in entry.stages),
+        )
+        for name, entry in played.entries.items()
+    }
+    return replace(played, entries=entries)
+
+
+def written(path: Path, load: PlayedLoad, form: Callable[[dict[str, Any]], Any]) -> str:
+    """A file of a load in another form, a document a line."""
+    path.write_text("\n".join(json.dumps(form(json.loads(line))) for line in load.lines))
+    return str(path)
+
+
+def test_links_say_who_sent_a_message(tmp_path: Path) -> None:
+    """Traces that begin with a message are part of those that they link to, in OTLP and Jaeger."""
+    load = play(linked(POSTING), 50.0, 600, 4)
+    whole = model_read(read_of([play(POSTING, 50.0, 600, 4)]))
+    for form in (dict, as_jaeger):
+        answer = model_traces([written(tmp_path / f"{form.__name__}.jsonl", load, form)])
+        [sent] = by_operation(answer)["page"].messages.values()
+        assert sent == pytest.approx(0.6, abs=4.5 * (0.24 / 600) ** 0.5)
+        assert {
+            answer.services.entries[key].operation for key in answer.services.loads[0].shares
+        } == {"page"}
+        kinds = {each.kind for each in answer.findings}
+        assert kinds == {"links_followed", "threads_not_seen"}
+        assert len(answer.services.entries) == len(whole.services.entries)
+
+
+def test_links_to_spans_that_are_not_there_are_said(tmp_path: Path) -> None:
+    """Who sends them is in another file, which is not given: mails come from outside."""
+    load = play(linked(POSTING), 50.0, 300, 4)
+    mails = tuple(each for each in load.traces if each[0].linked)
+    answer = model_traces([written(tmp_path / "t.jsonl", replace(load, traces=mails), dict)])
+    [finding] = [each for each in answer.findings if each.severity == "warning"]
+    assert (finding.kind, finding.value) == ("links_lost", 1.0)
+    senders = tuple(each for each in load.traces if not each[0].linked)
+    answer = model_traces([written(tmp_path / "t.jsonl", replace(load, traces=senders), dict)])
+    [finding] = [each for each in answer.findings if each.severity == "warning"]
+    assert finding.kind == "receivers_not_traced"
+    split = [
+        written(tmp_path / f"{k}.jsonl", replace(load, traces=part), dict)
+        for k, part in enumerate((senders, mails))
+    ]
+    assert len(model_traces(split).services.loads) == 1
+
+
+def test_links_in_a_circle_are_not_followed(tmp_path: Path) -> None:
+    """Of two traces each begins with a link to the other."""
+    ends = {"traceId": "a1", "spanId": "01"}, {"traceId": "b2", "spanId": "02"}
+    spans = [{**ends[0], "links": [ends[1]]}, {**ends[1], "links": [ends[0]]}]
+    (tmp_path / "t.json").write_text(otlp(*spans))
+    answer = model_traces([str(tmp_path)])
+    assert "links_lost" in {each.kind for each in answer.findings}
+
+
 def test_messages_are_sent_whatever_is_called() -> None:
     """A page that calls somebody at times does not send its messages at such times only."""
     load = play(POSTING, 50.0, 1500, 4)
@@ -290,7 +352,7 @@ def works_in(path: Path) -> list[float]:
 
 
 def as_jaeger(document: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = {2: "server", 3: "client"}
+    kinds = {2: "server", 3: "client", 4: "producer", 5: "consumer"}
     spans, processes = [], {}
     for k, resource in enumerate(document["resourceSpans"]):
         processes[f"p{k}"] = {
@@ -307,14 +369,13 @@ def as_jaeger(document: Mapping[str, Any]) -> dict[str, Any]:
                     "startTime": start,
                     "duration": int(span["endTimeUnixNano"]) // 1000 - start,
                     "references": [
-                        {
-                            "refType": "CHILD_OF",
-                            "traceID": span["traceId"],
-                            "spanID": span["parentSpanId"],
-                        }
-                    ]
-                    if span["parentSpanId"]
-                    else [],
+                        {"refType": kind, "traceID": trace, "spanID": key}
+                        for kind, trace, key in (
+                            ("CHILD_OF", span["traceId"], span["parentSpanId"]),
+                            *(("FOLLOWS_FROM", *link.values()) for link in span.get("links", ())),
+                        )
+                        if key
+                    ],
                     "tags": [{"key": "span.kind", "type": "string", "value": kinds[span["kind"]]}],
                 }
             )
