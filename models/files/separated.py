@@ -109,6 +109,10 @@ def _separator(text: str) -> str:
     return next((mark for mark in _MARKS if first and mark in first[0]), ",")
 
 
+class UnevenRows(MeasurementError):
+    """A row of a table has more or fewer cells than its header."""
+
+
 def _cells(line: str, mark: str) -> int:
     """How many cells a line has if a mark parts them; quotes that do not end make none."""
     import csv
@@ -143,7 +147,7 @@ def check_cells(
         if len(row) != len(header):
             cells, columns = counted(len(row), "cell"), counted(len(header), "column")
             msg = f"{source}:{line}: {cells}, but the header names {columns}"
-            raise MeasurementError(msg)
+            raise UnevenRows(msg)
     if not rows:
         msg = f"{source}: has a header but no rows; add one row for each measured point"
         raise MeasurementError(msg)

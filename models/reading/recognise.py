@@ -18,7 +18,7 @@ from headway.errors import HeadwayError, MeasurementError, PackageError
 from headway.lazy import blame, loaded, offered, outside
 from headway.models.files.intake import read_bytes
 from headway.models.files.packed import unpacked_whole
-from headway.models.files.separated import is_markdown
+from headway.models.files.separated import UnevenRows, is_markdown
 from headway.models.files.shipped import shipped_name
 from headway.models.language.titles import split_header
 from headway.models.measured.measurements import LARGEST_FILE, Measurements
@@ -29,10 +29,13 @@ from headway.models.measured.tools.unread import unread
 from headway.models.measured.window import WHOLE, RunWindow
 from headway.models.reading.frames import kind_of, text_of
 from headway.models.reading.hints import NO_HINTS, Hints
+from headway.models.reading.strange import READS, looks_like_bytes, looks_like_text
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+_INI = re.compile(r"\s*\[[A-Za-z][\w .:-]*\]\s*$", re.MULTILINE)  # settings, which are no JSON
+_LISTED = "headway kinds --files lists what it reads"
 _HTML = "headway.models.measured.spec:SPEC_HTML"
 READERS = (
     _HTML,
@@ -248,10 +251,22 @@ def read_table(
         if reader is CSV:
             _check_readable(text, source)
             mark = decimal or ("." if kind else "")
-            return replace(Measurements.parse(text, source, mark), kind=kind or CSV.kind)
+            return replace(_parsed(text, source, mark), kind=kind or CSV.kind)
         return _read(reader, text, source)
     except MeasurementError as error:
         raise MeasurementError(f"{error}; {broken}") if broken else error from None
+
+
+def _parsed(text: str, source: str, mark: str) -> Measurements:
+    """Read a table; rows below no known title are told as what they look like."""
+    try:
+        return Measurements.parse(text, source, mark)
+    except UnevenRows as error:
+        if _has_role(_head(text)):
+            raise
+        seen, where = looks_like_text(_head(text)), str(error).removeprefix(f"{source}:")
+        msg = f"{source}: looks like {seen}, not like {READS} (line {where}); {_LISTED}"
+        raise MeasurementError(msg) from None
 
 
 def _check_readable(text: str, source: str) -> None:
@@ -260,15 +275,20 @@ def _check_readable(text: str, source: str) -> None:
     if _MODEL.search(_head(text)):
         msg = f"{source}: is a model; give measurements here, and the model as MODEL"
         raise MeasurementError(msg)
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError):
-            what = "looks like JSON, but is invalid or truncated, and of no known tool"
-        else:
-            what = "is JSON of a kind that headway does not know"
-        msg = f"{source}: {what}; headway kinds --files lists what it reads"
+    if text.lstrip()[:1] in ("{", "[") and not _INI.match(text):
+        is_whole = _is_json(text) or all(map(_is_json, filter(str.strip, text.splitlines())))
+        known = "is JSON of a kind that headway does not know"
+        broken = "looks like JSON, but is invalid or truncated, and of no known tool"
+        msg = f"{source}: {known if is_whole else broken}; {_LISTED}"
         raise MeasurementError(msg)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _check_unread(text: str, source: str) -> None:
@@ -425,5 +445,6 @@ def decoded(content: bytes, source: str) -> str:
         if b"SPEC" in content and b"\0" not in content:
             return content.decode("cp1252", errors="replace")
         _check_unread(content[:HEAD].decode("latin-1"), source)
-        msg = f"{source}: not a text file in UTF-8"
+        seen = looks_like_bytes(content[:HEAD])
+        msg = f"{source}: not a text file in UTF-8: looks like {seen}; {_LISTED}"
         raise MeasurementError(msg) from None
