@@ -60,7 +60,7 @@ _LAYERED_CHAIN = of_layers(
 )
 
 _PHASED = of_layers(
-    Need("replies outside branches at once", f"{_LAYERS}.decomposed.sources:no_phases")
+    Need("replies and joins outside of branches at once", f"{_LAYERS}.decomposed.sources:no_phases")
 )
 
 _SEVERAL_QUEUES = Need("several queues, or jobs that come back to one", f"{_TURNS}:one_queue")

@@ -83,6 +83,19 @@ def _activities(name: str, parts: tuple[Flow, ...]) -> dict[str, Any]:
     }
 
 
+def _after(part: Together) -> dict[str, Any]:
+    """For which other branches some wait, each by its first activity."""
+    names = [next(steps(branch), ("", None))[0] for branch in part.branches]
+    waits: dict[str, Any] = {}
+    for number, (others, needed) in enumerate(part.behind):
+        of = [names[k] for k in others]
+        if len(of) == 1:
+            waits[names[number]] = of[0]
+        elif of:
+            waits[names[number]] = of if needed == len(of) else {"of": of, "needed": needed}
+    return {"after": waits} if waits else {}
+
+
 def _part(part: Flow) -> Any:
     """A part of a flow: the name of an activity, a list in series, or a table."""
     match part:
@@ -94,7 +107,7 @@ def _part(part: Flow) -> Any:
             return {"choice": [[_value(chance), _part(way)] for chance, way in ways]}
         case Together(branches, needed):
             needs = {} if needed == len(branches) else {"needed": needed}
-            return {"together": [_part(branch) for branch in branches], **needs}
+            return {"together": [_part(branch) for branch in branches], **needs, **_after(part)}
         case Loop(body, mean):
             return {"loop": _part(body), "times": _value(mean)}
     return [_part(each) for each in parts_of(part)]

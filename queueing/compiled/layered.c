@@ -307,6 +307,7 @@ static int spawn(Play *p, const Instruction *instruction, int64_t j)
     Job *job = &p->job[j];
     job->spawned = p->clock->spawned++;
     job->left = instruction->needed;
+    job->next = NONE;
     for (int64_t w = instruction->way; w < instruction->way + instruction->ways; w++) {
         int64_t branch = take(p, job->entry);
         if (branch == NONE)
@@ -316,9 +317,33 @@ static int spawn(Play *p, const Instruction *instruction, int64_t j)
         p->job[branch].parent = j;
         p->job[branch].asked = job->spawned;
         p->job[job->thread].tokens++;
-        ready(p, branch);
+        const Instruction *first = &p->instruction[p->way[w].target];
+        if (first->kind == GATE) {
+            p->job[branch].left = first->needed;
+            p->job[branch].next = job->next;
+            job->next = branch;
+        } else
+            ready(p, branch);
     }
     return 0;
+}
+
+/* Gates of the same spawn that are still shut stand in a line that begins at its parent. */
+static int tell(Play *p, const Instruction *instruction, int64_t j)
+{
+    for (int64_t w = instruction->way; w < instruction->way + instruction->ways; w++) {
+        int64_t before = p->job[j].parent, gate = before == NONE ? NONE : p->job[before].next;
+        for (int64_t n = 0; gate != NONE && p->job[gate].address != p->way[w].target; n++) {
+            before = gate;
+            gate = n < p->jobs ? p->job[gate].next : NONE; /* never a circle */
+        }
+        if (gate == NONE || --p->job[gate].left != 0)
+            continue;
+        p->job[before].next = p->job[gate].next;
+        go_on(p, gate);
+    }
+    p->job[j].address++;
+    return 1;
 }
 
 /* A thread answers, by whichever of its tokens. */
@@ -412,6 +437,10 @@ static int follow(Play *p, int64_t j)
         return spawn(p, instruction, j);
     case ANSWER:
         return answer(p, j);
+    case GATE:
+        return 0;
+    case TELL:
+        return tell(p, instruction, j);
     default:
         return done(p, j);
     }

@@ -247,9 +247,25 @@ static int spawn(Walk *w, const Instruction *instruction, int64_t j)
         w->cell[branch].thread = w->cell[j].thread;
         w->cell[branch].parent = j;
         w->cell[w->cell[j].thread].tokens++;
-        ready(w, branch);
+        const Instruction *first = &w->instruction[w->way[n].target];
+        if (first->kind == GATE)
+            w->cell[branch].left = first->needed;
+        else
+            ready(w, branch);
     }
     return 0;
+}
+
+/* Say at the gates of other branches of the same parent that this one is done. */
+static int tell(Walk *w, const Instruction *instruction, int64_t j)
+{
+    for (int64_t n = instruction->way; n < instruction->way + instruction->ways; n++)
+        for (int64_t k = 0; k < w->used; k++)
+            if (w->cell[k].parent == w->cell[j].parent &&
+                w->cell[k].address == w->way[n].target && --w->cell[k].left == 0)
+                go_on(w, k);
+    w->cell[j].address++;
+    return 1;
 }
 
 /* A thread answers, by whichever of its tokens. */
@@ -331,6 +347,10 @@ static int follow(Walk *w, int64_t j)
         return answer(w, instruction, j);
     case DONE:
         return done(w, j);
+    case GATE:
+        return 0;
+    case TELL:
+        return tell(w, instruction, j);
     default: /* nothing is sent: such chains have no end */
         w->reason = STILL;
         return 0;
@@ -365,7 +385,8 @@ static int64_t word_of(const Walk *w, int64_t j)
     const Cell *c = &w->cell[j];
     int64_t head = c->address >= 0 ? c->address
                    : w->instructions + c->entry + (c->address == NONE ? 0 : w->entries);
-    int64_t left = w->instruction[c->address >= 0 ? c->address : 0].kind == SPAWN ? c->left : 0;
+    int64_t kind = w->instruction[c->address >= 0 ? c->address : 0].kind;
+    int64_t left = kind == SPAWN || kind == GATE ? c->left : 0;
     int64_t word = (head << POSITION) + c->position;
     return (((((word << LEFT) + left) << ROLE) + role_of(c, j)) << CHILDREN) + c->children;
 }

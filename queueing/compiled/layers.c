@@ -15,7 +15,7 @@ static const char *wrong_instruction(const Play *p, ptrdiff_t n)
     REFUSE(i->kind == SERVE && OUTSIDE(i->place, p->tasks, p->places), "processors");
     REFUSE((i->kind == CALL || i->kind == SEND) && OUTSIDE(i->entry, 0, p->entries), "calls");
     REFUSE(OUTSIDE(i->way, 0, p->ways + 1) || OUTSIDE(i->ways, 0, p->ways - i->way + 1), "ways");
-    REFUSE((i->kind == BRANCH || i->kind == SPAWN) && i->ways < 1, "ways");
+    REFUSE((i->kind == BRANCH || i->kind == SPAWN || i->kind == TELL) && i->ways < 1, "ways");
     REFUSE(i->kind != BRANCH && i->kind != DONE && n + 1 == p->instructions, "the last instruction");
     ptrdiff_t targets = i->kind == ANSWER ? p->entries : p->instructions;
     for (int64_t w = i->way; w < i->way + i->ways; w++)

@@ -7,7 +7,7 @@
 
 #include "rows.h"
 
-enum { SERVE, WAIT, CALL, SEND, BRANCH, SPAWN, ANSWER, DONE, INSTRUCTIONS };
+enum { SERVE, WAIT, CALL, SEND, BRANCH, SPAWN, ANSWER, DONE, GATE, TELL, INSTRUCTIONS };
 enum { IN_TURN, RANKED, AT_RANDOM, SHARED, ORDERS }; /* who is next at a place */
 enum { OVER, MORE, CROWDED, RECORDED, ENDLESS };     /* why a call stops */
 

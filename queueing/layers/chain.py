@@ -20,6 +20,7 @@ from headway.queueing.layers.program import (
     Program,
     Serve,
     Spawn,
+    Tell,
     Wait,
     program_of,
     times_of,
@@ -399,8 +400,8 @@ def program_arguments(score: LayeredScore, program: Program) -> tuple[Any, ...]:
                 chances += [chance for chance, _ in ways]
             case Answer(forwards):
                 chances += [chance for chance, _ in forwards]
-            case Spawn(starts):
-                chances += [0.0 for _ in starts]
+            case Spawn(targets) | Tell(targets):
+                chances += [0.0 for _ in targets]
     tables = (score.instructions, score.ways, score.entries, score.places)
     return (
         *(table.view(np.int64) for table in tables),

@@ -199,11 +199,38 @@ def _check_part(name: str, flow: Flow) -> None:
                     f"the number needed is from 1 to {len(branches)}"
                 )
                 raise GraphError(msg)
+            _check_behind(name, flow)
             parts = branches
         case Loop(body, _):
             parts = [body]
     for part in parts:
         _check_part(name, part)
+
+
+def _check_behind(name: str, part: Together) -> None:
+    """Refuse branches that wait for what is none, or for each other, and stragglers beside them."""
+    if not part.behind:
+        return
+    numbers = range(len(part.branches))
+    for number, (waits, needed) in zip(numbers, part.behind, strict=True):
+        own = _first(part.branches[number])
+        if not {*waits} <= {*numbers} or (waits and not 1 <= needed <= len(waits)):
+            msg = (
+                f"entry {name}: the branch {own} cannot wait for {needed} of {len(waits)} others; "
+                f"the number needed is from 1 to {len(waits)}"
+            )
+            raise GraphError(msg)
+    if part.needed < len(part.branches):
+        msg = f"entry {name}: where branches wait for each other, all are needed; leave out needed"
+        raise GraphError(msg)
+    edges = ((k, n) for n, (waits, _) in enumerate(part.behind) for k in waits)
+    if circle := _circle((str(a), str(b)) for a, b in edges):
+        spots = [_first(part.branches[int(k)]).removeprefix("through ") for k in circle]
+        msg = (
+            f"entry {name}: branches wait for each other for ever: {' -> '.join(spots)}; "
+            "break the circle"
+        )
+        raise GraphError(msg)
 
 
 def _check_chances(name: str, chances: list[Amount]) -> None:

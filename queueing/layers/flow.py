@@ -5,7 +5,7 @@ reply, after which the caller goes on while the thread does the rest (its second
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from headway.kinds import Amount
@@ -83,22 +83,45 @@ class Choice:
     ways: tuple[tuple[Amount, "Flow"], ...]
 
 
+Waits: TypeAlias = tuple[tuple[int, ...], int]
+"""Branches for which another waits, by number, and how many of them it needs."""
+
+NOBODY: Waits = (), 0
+"""For whom a branch waits that begins at once."""
+
+
 @dataclass(frozen=True)
 class Together:
     """Branches at once; the flow goes on when so many of them are done.
 
-    Those that are not needed run on, and the thread is free when they too are done.
+    Those that are not needed run on, and the thread is free when they too are done. Some may begin
+    only when others are done, where forks and joins are not nested.
 
     Parameters
     ----------
     branches
         Two or more.
     needed
-        How many the flow waits for, from 1 to all.
+        How many the flow waits for, from 1 to all; all where some wait for others.
+    behind
+        Of each branch those that it waits for, by number, and how many of them it needs; none for
+        a branch that begins at once. Empty where all do.
+
+    Examples
+    --------
+    >>> a, b, c = (Step(name, 1.0) for name in "abc")
+    >>> row = Together((a, b, c), 3, (NOBODY, NOBODY, ((0, 1), 1)))  # c behind the first of a and b
+    >>> row.followers(0)
+    (2,)
     """
 
     branches: tuple["Flow", ...]
     needed: int
+    behind: tuple[Waits, ...] = ()
+
+    def followers(self, number: int) -> tuple[int, ...]:
+        """Branches that wait for one, by number."""
+        return tuple(k for k, (waits, _) in enumerate(self.behind) if number in waits)
 
 
 @dataclass(frozen=True)
@@ -158,8 +181,8 @@ def with_steps(flow: Flow, change: Callable[[Step], Step]) -> Flow:
             return Series(tuple(with_steps(part, change) for part in parts))
         case Choice(ways):
             return Choice(tuple((chance, with_steps(way, change)) for chance, way in ways))
-        case Together(branches, needed):
-            return Together(tuple(with_steps(each, change) for each in branches), needed)
+        case Together(branches):
+            return replace(flow, branches=tuple(with_steps(each, change) for each in branches))
         case Loop(body, mean):
             return Loop(with_steps(body, change), mean)
         case Reply():

@@ -313,7 +313,7 @@ def _way_of(p: _Play, address: int) -> WayRow | None:
 
 def _spawn(p: _Play, instruction: InstructionRow, j: int) -> bool:
     job = p.job[j]
-    job.spawned, job.left = p.clock.spawned, instruction.needed
+    job.spawned, job.left, job.next = p.clock.spawned, instruction.needed, NONE
     p.clock.spawned += 1
     for way in p.way[instruction.way : instruction.way + instruction.ways]:
         number = _take(p, job.entry)
@@ -321,8 +321,29 @@ def _spawn(p: _Play, instruction: InstructionRow, j: int) -> bool:
         branch.address, branch.thread = way.target, job.thread
         branch.parent, branch.asked = j, job.spawned
         p.job[job.thread].tokens += 1
-        _ready(p, number)
+        first = p.instruction[way.target]
+        if first.kind == Kind.GATE:
+            branch.left, branch.next, job.next = first.needed, job.next, number
+        else:
+            _ready(p, number)
     return False
+
+
+def _tell(p: _Play, instruction: InstructionRow, j: int) -> bool:
+    """Gates of the same spawn that are still shut stand in a line that begins at its parent."""
+    for way in p.way[instruction.way : instruction.way + instruction.ways]:
+        before = p.job[j].parent
+        gate = p.job[before].next
+        while gate != NONE and p.job[gate].address != way.target:
+            before, gate = gate, p.job[gate].next
+        if gate == NONE:
+            continue
+        p.job[gate].left -= 1
+        if p.job[gate].left == 0:
+            p.job[before].next = p.job[gate].next
+            _go_on(p, gate)
+    p.job[j].address += 1
+    return True
 
 
 def _answer(p: _Play, j: int) -> bool:
@@ -402,7 +423,7 @@ def _follow(p: _Play, j: int) -> bool:
         schedule(p, _owner_of_job(p, j), p.now + sample(p, job.address))
     elif instruction.kind == Kind.CALL:
         _ask(p, instruction.entry, j, NONE, 0.0)
-    else:
+    elif instruction.kind != Kind.GATE:
         return _AT_ONCE[instruction.kind](p, instruction, j)
     return False
 
@@ -411,6 +432,7 @@ _AT_ONCE: dict[int, Callable[[_Play, InstructionRow, int], bool]] = {
     Kind.SEND: _send,
     Kind.BRANCH: _branch,
     Kind.SPAWN: _spawn,
+    Kind.TELL: _tell,
     Kind.ANSWER: lambda p, _, j: _answer(p, j),
     Kind.DONE: lambda p, _, j: _done(p, j),
 }

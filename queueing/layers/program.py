@@ -11,6 +11,7 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.flow import (
+    NOBODY,
     Choice,
     Flow,
     Loop,
@@ -78,11 +79,25 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """Where a branch waits until it was told so often that another is done."""
+
+    needed: int
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Say at the gates of other branches, by address, that this one is done."""
+
+    gates: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Done:
     """The end: of a branch, or of all that a thread does; clients begin anew."""
 
 
-Instruction: TypeAlias = Serve | Wait | Call | Send | Branch | Spawn | Answer | Done
+Instruction: TypeAlias = Serve | Wait | Call | Send | Branch | Spawn | Answer | Gate | Tell | Done
 
 
 @dataclass(frozen=True)
@@ -200,8 +215,8 @@ class _Writing:
                     self._flow(part)
             case Choice(ways):
                 self._choice([(self.number(chance), way) for chance, way in ways])
-            case Together(branches, needed):
-                self._together(branches, needed)
+            case Together():
+                self._together(flow)
             case Loop(body, mean):
                 self._loop(body, self.number(mean))
 
@@ -222,14 +237,20 @@ class _Writing:
         for end in ends:
             self.instructions[end] = Branch(((1.0, behind),))
 
-    def _together(self, branches: tuple[Flow, ...], needed: int) -> None:
-        spawn = self._put(Spawn((), needed))
-        over, starts = self._put(Branch(())), []
-        for flow in branches:
+    def _together(self, part: Together) -> None:
+        spawn = self._put(Spawn((), part.needed))
+        over, starts, ends = self._put(Branch(())), [], {}
+        for number, flow in enumerate(part.branches):
             starts.append(len(self.instructions))
+            if part.behind and part.behind[number] != NOBODY:
+                self._put(Gate(part.behind[number][1]))
             self._flow(flow)
+            if part.followers(number):
+                ends[number] = self._put(Tell(()))
             self._put(Done())
-        self.instructions[spawn] = Spawn(tuple(starts), needed)
+        for number, end in ends.items():
+            self.instructions[end] = Tell(tuple(starts[k] for k in part.followers(number)))
+        self.instructions[spawn] = Spawn(tuple(starts), part.needed)
         self.instructions[over] = Branch(((1.0, len(self.instructions)),))
 
     def _loop(self, body: Flow, mean: float) -> None:

@@ -22,11 +22,13 @@ from headway.queueing.layers.program import (
     Answer,
     Branch,
     Call,
+    Gate,
     Instruction,
     Program,
     Send,
     Serve,
     Spawn,
+    Tell,
     Wait,
     program_of,
 )
@@ -207,22 +209,30 @@ class _Writing:
         match instruction:
             case Serve(processor):
                 return InstructionRow(Kind.SERVE, self.processors[processor])
-            case Wait():
-                return InstructionRow(Kind.WAIT)
             case Call(entry):
                 return InstructionRow(Kind.CALL, entry=self.entries[entry])
             case Send(entry):
                 return InstructionRow(Kind.SEND, entry=self.entries[entry])
             case Branch(ways):
                 return self._ways(Kind.BRANCH, list(ways))
+            case Answer(forwards):
+                return self._ways(Kind.ANSWER, [(p, self.entries[name]) for p, name in forwards])
+            case Wait():
+                return InstructionRow(Kind.WAIT)
+        return self._of_branches(instruction)
+
+    def _of_branches(self, instruction: Instruction) -> InstructionRow:
+        """Where branches begin, wait for each other, and end."""
+        match instruction:
             case Spawn(starts, needed):
                 row = self._ways(Kind.SPAWN, [(0.0, start) for start in starts])
                 row.needed = needed
                 return row
-            case Answer(forwards):
-                return self._ways(Kind.ANSWER, [(p, self.entries[name]) for p, name in forwards])
-            case _:
-                return InstructionRow(Kind.DONE)
+            case Gate(needed):
+                return InstructionRow(Kind.GATE, needed=needed)
+            case Tell(gates):
+                return self._ways(Kind.TELL, [(0.0, gate) for gate in gates])
+        return InstructionRow(Kind.DONE)
 
     def _ways(self, kind: Kind, ways: list[tuple[float, int]]) -> InstructionRow:
         row = InstructionRow(kind, way=len(self.ways), ways=len(ways))

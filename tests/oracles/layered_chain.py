@@ -21,10 +21,12 @@ from headway.queueing.layers.program import (
     Branch,
     Call,
     Done,
+    Gate,
     Instruction,
     Send,
     Serve,
     Spawn,
+    Tell,
     Wait,
     program_of,
 )
@@ -202,6 +204,8 @@ class World:
                     self.lines[processor].served.append(token)
             case Call():
                 token.request = self._request(tree[3][0], token, waiting)
+            case Gate():
+                token.left = tree[1]
             case Spawn():
                 token.left = tree[1]
                 token.branches = [self._token(each, thread, token, waiting) for each in tree[3]]
@@ -377,6 +381,9 @@ class World:
                 token.address = ways[self._draw([chance for chance, _ in ways])][1]
             case Answer(forwards):
                 self._answer(token, forwards)
+            case Tell(gates):
+                token.address += 1
+                self._tell(token, gates)
             case Done():
                 self._done(token)
                 return None
@@ -397,7 +404,21 @@ class World:
             case Spawn(starts, needed):
                 token.left = needed
                 token.branches = [Token(token.thread, start, token) for start in starts]
-                self.ready.extend(token.branches)
+                for branch in token.branches:
+                    match self.rules.program.instructions[branch.address]:
+                        case Gate(needed):
+                            branch.left = needed
+                        case _:
+                            self.ready.append(branch)
+
+    def _tell(self, token: Token, gates: tuple[int, ...]) -> None:
+        assert token.parent is not None
+        for other in token.parent.branches:
+            if other.address in gates:
+                other.left -= 1
+                if other.left == 0:
+                    other.address += 1
+                    self.ready.append(other)
 
     def _send(self, message: Request) -> None:
         self.roots.append(message)

@@ -5,7 +5,17 @@ from math import inf
 from random import Random
 
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, replies
+from headway.queueing.layers.flow import (
+    NOBODY,
+    Choice,
+    Flow,
+    Loop,
+    Reply,
+    Series,
+    Step,
+    Together,
+    replies,
+)
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 
@@ -81,6 +91,25 @@ def answered_in_branches(system: LayeredSystem) -> LayeredSystem:
     """
     entries = {
         name: entry if system.tasks[entry.task].clients else replace(entry, flow=_beside(n, entry))
+        for n, (name, entry) in enumerate(system.entries.items())
+    }
+    return LayeredSystem(system.name, system.processors, system.tasks, entries)
+
+
+def woven(system: LayeredSystem) -> LayeredSystem:
+    """The same where what servers do is one of five branches, of which some wait for others.
+
+    The last waits for one of two; and the reply comes in a branch.
+    """
+
+    def flow(number: int, entry: Entry) -> Flow:
+        own = entry.flow if replies(entry.flow) else Series((entry.flow, Reply()))
+        a, b, c, d = (Step(f"{word} {number}", 0.1 * n) for n, word in enumerate("abcd", 1))
+        behind = (NOBODY, NOBODY, ((0,), 1), ((0, 1), 2), ((2, 3), 1))
+        return Together((a, b, own, c, d), 5, behind)
+
+    entries = {
+        name: entry if system.tasks[entry.task].clients else replace(entry, flow=flow(n, entry))
         for n, (name, entry) in enumerate(system.entries.items())
     }
     return LayeredSystem(system.name, system.processors, system.tasks, entries)

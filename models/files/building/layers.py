@@ -21,7 +21,18 @@ from headway.models.language.units import ONE, unit
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.layers import LONE, Layers
 from headway.queueing.disciplines.table import find_discipline
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.flow import (
+    NOBODY,
+    Choice,
+    Flow,
+    Loop,
+    Reply,
+    Series,
+    Step,
+    Together,
+    Waits,
+    parts_within,
+)
 from headway.queueing.layers.parts import Entry, Processor, Task
 
 _UNITS = {**FIELD_UNITS, "demand": unit("s")}
@@ -208,7 +219,7 @@ class LayersOfFile(Entries):
             if not isinstance(needed, int):
                 msg = "needed is a whole number of branches"
                 raise self.place.error(msg, *keys)
-            return Together(branches, needed)
+            return Together(branches, needed, self._after(part, branches, steps, keys))
         ways = []
         for way in inside:
             if not isinstance(way, list) or len(way) != 2:
@@ -219,6 +230,46 @@ class LayersOfFile(Entries):
             )
         return Choice(tuple(ways))
 
+    def _after(
+        self,
+        part: Mapping[str, Any],
+        branches: tuple[Flow, ...],
+        steps: Mapping[str, Step],
+        keys: tuple[str, ...],
+    ) -> tuple[Waits, ...]:
+        """Of each branch those that it waits for; each is named by one of its activities."""
+        places = {
+            name: number
+            for number, branch in enumerate(branches)
+            for name, step in steps.items()
+            if any(each is step for each in parts_within(branch))
+        }
+        after = part.get("after", {})
+        behind = [NOBODY] * len(branches)
+        for name, said in after.items() if isinstance(after, dict) else [("", None)]:
+            others, needed = _waits(said)
+            if others is None or not isinstance(needed, int):
+                msg = (
+                    'after says for which branches one waits: { d = "a" }, { d = ["a", "b"] } or '
+                    '{ d = { of = ["a", "b"], needed = 1 } }'
+                )
+                raise self.place.error(msg, *keys)
+            for each in (name, *others):
+                if each not in places:
+                    msg = f"after: {each!r} is an activity of no branch"
+                    raise self.place.error(msg + nearest(each, places), *keys, "after")
+            behind[places[name]] = tuple(places[each] for each in others), needed
+        return tuple(behind) if after else ()
 
-_PARTS = {"together": {"needed"}, "choice": set(), "loop": {"times"}}
+
+def _waits(said: Any) -> tuple[list[str] | None, Any]:
+    """For which branches one waits, as it is said, and how many of them it needs."""
+    others = said.get("of") if isinstance(said, dict) else said
+    others = [others] if isinstance(others, str) else others
+    if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
+        return None, None
+    return others, said.get("needed", len(others)) if isinstance(said, dict) else len(others)
+
+
+_PARTS = {"together": {"needed", "after"}, "choice": set(), "loop": {"times"}}
 """Tables in a flow, and what else stands in each."""

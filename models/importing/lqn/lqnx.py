@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
 from headway.kinds import number_of
 from headway.models.importing.foreign.naming import plain_names
+from headway.models.importing.lqn.crossing import Crossing, Join, Met, Split
 from headway.models.importing.lqn.fans import fans_of
 from headway.models.importing.lqn.parts import check_parts
 from headway.models.language.formula import Formula, formula, of_number
@@ -22,7 +23,6 @@ from headway.numerals import digits
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
-from headway.records import dataclass
 
 AT_PROCESSORS = {
     "fcfs": Discipline.FCFS,
@@ -308,14 +308,6 @@ class _Reading:
         return Step(name, demand, scv, think, calls[True], calls[False], fixed)
 
 
-@dataclass(frozen=True)
-class _Join:
-    """Where branches at once meet: how many are needed, and what follows."""
-
-    number: int
-    needed: int
-
-
 class _Activities:
     """The graph of a task's activities, written out as the flow of each entry."""
 
@@ -324,9 +316,9 @@ class _Activities:
         self.steps: dict[str, Step] = {}
         self.starts: dict[str, str] = {}
         self.replies: dict[str, set[str]] = {}
-        self.onward: dict[str, tuple[Element, _Join | None]] = {}
+        self.onward: dict[str, tuple[Element, Join | None]] = {}
         self.after: dict[int, Element | None] = {}
-        self.known: dict[tuple[str, str], tuple[Flow, _Join | None]] = {}
+        self.known: dict[tuple[str, str], tuple[Flow, Met]] = {}
         self.path: list[str] = []
         self.led: set[str] = set()
         self.again: list[str] = []
@@ -350,21 +342,22 @@ class _Activities:
 
     def _once(self, wrong: object, name: str, what: str) -> None:
         if wrong:
-            raise self.reading.wrong(self.place, f"activity {name} {what}")
+            what = f"activity {name} {what}"
+            raise self.wrong(what)
 
     def _check_names(self, entries: set[str]) -> None:
         """Refuse starts and replies of entries that the task has not, and replies of nothing."""
         for bound in self.starts:
             if bound not in entries:
                 what = f"an activity is bound to {quoted(bound)}, which is no entry of it"
-                raise self.reading.wrong(self.place, what + nearest(bound, entries))
+                raise self.wrong(what + nearest(bound, entries))
         for name, answered in self.replies.items():
             if name not in self.steps:
                 what = f"{quoted(name)}, which replies, is no activity"
-                raise self.reading.wrong(self.place, what + nearest(name, self.steps))
+                raise self.wrong(what + nearest(name, self.steps))
             if lost := sorted(answered - entries):
                 what = f"{name} replies to {quoted(lost[0])}, which is no entry of it"
-                raise self.reading.wrong(self.place, what)
+                raise self.wrong(what)
 
     def check_use(self) -> None:
         """Refuse activities that follow from no entry, or by two ways that do not join."""
@@ -385,12 +378,12 @@ class _Activities:
         if before[0].tag == "pre-AND":
             place = f"{self.place}: join"
             needed = int(self.reading.number(before[0], "quorum", place, 0.0)) or len(names)
-            join = _Join(number, needed)
+            join = Join(number, tuple(names), needed)
             self.after[number] = after[0] if after else None
         for name in names:
             if name not in self.steps:
                 what = f"a precedence names {quoted(name)}, which is no activity"
-                raise self.reading.wrong(self.place, what)
+                raise self.wrong(what)
             if after or join:
                 self._once(name in self.onward, name, "leads on twice; fork, or choose")
                 self.onward[name] = (after[0] if after else element, join)
@@ -398,11 +391,11 @@ class _Activities:
     def _check_ends(self, before: list[Element], after: list[Element]) -> None:
         """Refuse a precedence without a beginning or with two ends; note where it leads."""
         if len(before) != 1 or len(after) > 1:
-            raise self.reading.wrong(self.place, "a precedence needs one <pre> and one <post>")
+            raise self.wrong("a precedence needs one <pre> and one <post>")
         for part in (*before, *after):
             if part.find("activity") is None:
                 what = f"<{part.tag}> names no activity"
-                raise self.reading.wrong(self.place, what)
+                raise self.wrong(what)
         for one in (each for part in after for each in part.iter()):
             for name in filter(None, (one.get("name"), one.get("end"))):
                 self.again += [name] if name in self.led else []
@@ -413,31 +406,34 @@ class _Activities:
         place = f"entry {entry}"
         if entry not in self.starts:
             raise self.reading.wrong(place, "no activity is bound to it")
-        flow, join = self._from(self.starts[entry], entry)
-        if join is not None:
+        flow, met = self.follow(self.starts[entry], entry)
+        if isinstance(met, Split):
+            what = f"not all that a join needs follow from the fork to {' and '.join(met.names)}"
+            raise self.reading.wrong(place, what)
+        if met is not None:
             what = "its activities meet in a join without a fork"
             raise self.reading.wrong(place, what)
         return flow
 
-    def _from(self, name: str, entry: str) -> tuple[Flow, _Join | None]:
+    def follow(self, name: str, entry: str) -> tuple[Flow, Met]:
         """What is done from an activity on, to the end or to a join."""
         if name not in self.steps:
             what = f"{quoted(name)} is no activity"
-            raise self.reading.wrong(self.place, what)
+            raise self.wrong(what)
         if name in self.path:
             what = f"its activities go round: {' -> '.join([*self.path, name])}; use a loop"
-            raise self.reading.wrong(self.place, what)
+            raise self.wrong(what)
         if (name, entry) not in self.known:
             self.path.append(name)
             found = None if len(self.path) > _DEEPEST else self._behind(name, entry)
             if found is None or _size(found[0]) > _MOST_PARTS:
                 what = f"its activities have more than {_MOST_PARTS:,} ways, or {_DEEPEST} in a row"
-                raise self.reading.wrong(self.place, what)
+                raise self.wrong(what)
             self.path.pop()
             self.known[name, entry] = found
         return self.known[name, entry]
 
-    def _behind(self, name: str, entry: str) -> tuple[Flow, _Join | None]:
+    def _behind(self, name: str, entry: str) -> tuple[Flow, Met]:
         parts: list[Flow] = [self.steps[name]]
         if entry in self.replies.get(name, ()):
             parts.append(Reply())
@@ -449,14 +445,14 @@ class _Activities:
         rest, met = self._post(after, entry)
         return Series((*parts, *rest)), met
 
-    def _post(self, after: Element | None, entry: str) -> tuple[list[Flow], _Join | None]:
+    def _post(self, after: Element | None, entry: str) -> tuple[list[Flow], Met]:
         """What follows: one activity, a choice, branches at once, or loops."""
         if after is None:
             return [], None
         members = after.findall("activity")
         names = [one.get("name", "") for one in members]
         if after.tag == "post":
-            flow, met = self._from(names[0], entry)
+            flow, met = self.follow(names[0], entry)
             return [flow], met
         if after.tag == "post-OR":
             return self._choice(members, entry)
@@ -464,50 +460,58 @@ class _Activities:
             return self._loops(after, members, entry)
         if after.tag == "post-AND":
             return self._fork(names, entry)
-        raise self.reading.wrong(self.place, f"<{after.tag}> is not supported")
+        what = f"<{after.tag}> is not supported"
+        raise self.wrong(what)
 
-    def _choice(self, members: list[Element], entry: str) -> tuple[list[Flow], _Join | None]:
+    def _choice(self, members: list[Element], entry: str) -> tuple[list[Flow], Met]:
         ways: list[tuple[Formula, Flow]] = []
         meets = []
         for one in members:
             chance = self.reading.number(one, "prob", self.place, 1.0)
-            flow, met = self._from(one.get("name", ""), entry)
+            flow, met = self.follow(one.get("name", ""), entry)
             ways.append((of_number(chance), flow))
             meets.append(met)
         if len(set(meets)) > 1:
             what = "some ways of a choice lead to a join and others do not"
-            raise self.reading.wrong(self.place, what)
+            raise self.wrong(what)
         ways, behind = _parted(ways)
         return [Choice(tuple(ways)), *behind], meets[0]
 
-    def _loops(
-        self, after: Element, members: list[Element], entry: str
-    ) -> tuple[list[Flow], _Join | None]:
+    def _loops(self, after: Element, members: list[Element], entry: str) -> tuple[list[Flow], Met]:
         parts: list[Flow] = []
         for one in members:
             count = self.reading.number(one, "count", self.place, 1.0)
-            body, met = self._from(one.get("name", ""), entry)
+            body, met = self.follow(one.get("name", ""), entry)
             if met is not None:
-                raise self.reading.wrong(self.place, "a loop leads to a join outside it")
+                raise self.wrong("a loop leads to a join outside it")
             parts.append(Loop(body, of_number(count)))
         end = after.get("end")
         if not end:
             return parts, None
-        flow, met = self._from(end, entry)
+        flow, met = self.follow(end, entry)
         return [*parts, flow], met
 
-    def _fork(self, names: list[str], entry: str) -> tuple[list[Flow], _Join | None]:
-        each = [self._from(name, entry) for name in names]
+    def _fork(self, names: list[str], entry: str) -> tuple[list[Flow], Met]:
+        """Branches that all meet in one join, or end; or those of this fork and of others in it."""
+        each = [self.follow(name, entry) for name in names]
+        flows = tuple(flow for flow, _ in each)
         meets = {met for _, met in each}
-        if len(meets) != 1:
-            raise self.reading.wrong(self.place, "branches of a fork do not meet in one join")
-        join = meets.pop()
-        needed = len(each) if join is None else join.needed
-        together = Together(tuple(flow for flow, _ in each), needed)
+        join = meets.pop() if len(meets) == 1 else Split(())
         if join is None:
-            return [together], None
-        rest, met = self._post(self.after[join.number], entry)
-        return [together, *rest], met
+            return [Together(flows, len(flows))], None
+        if isinstance(join, Join) and len(join.names) == len(each):
+            rest, met = self.behind(join, entry)
+            return [Together(flows, join.needed), *rest], met
+        crossed = Crossing(self, entry).of(tuple(names))
+        return ([], Split(tuple(names))) if crossed is None else ([crossed], None)
+
+    def behind(self, join: Join, entry: str) -> tuple[list[Flow], Met]:
+        """What is done behind a join."""
+        return self._post(self.after[join.number], entry)
+
+    def wrong(self, what: str) -> ModelFileError:
+        """What is wrong with it."""
+        return self.reading.wrong(self.place, what)
 
 
 def _parted(ways: list[tuple[Formula, Flow]]) -> tuple[list[tuple[Formula, Flow]], list[Flow]]:

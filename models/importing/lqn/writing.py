@@ -1,8 +1,9 @@
 """Write layered services as LQNX files, at one operating point."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
+from typing import TypeAlias
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
@@ -15,7 +16,17 @@ from headway.models.structure.layered import system_of
 from headway.models.structure.model import Model
 from headway.models.structure.parts.flows import OwnNames, in_phases, parts_of, stated
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, replies
+from headway.queueing.layers.flow import (
+    Choice,
+    Flow,
+    Loop,
+    Reply,
+    Series,
+    Step,
+    Together,
+    Waits,
+    replies,
+)
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
@@ -191,6 +202,10 @@ class _End:
     open: bool = False
 
 
+_Lead: TypeAlias = tuple[str, object]
+"""An activity that leads on, and of which fork it is a branch."""
+
+
 class _Drawing:
     """The graph of the activities of a task."""
 
@@ -247,10 +262,63 @@ class _Drawing:
             ]
             return self._joined("pre-OR", ends, {})
         assert isinstance(part, Together)  # noqa: S101 - the only part that is left
+        if part.behind:
+            return self._crossed(precedence, part)
         after = SubElement(precedence, "post-AND")
         ends = [self._way(after, parts_of(branch), {}) for branch in part.branches]
-        quorum = {"quorum": str(part.needed)} if part.needed < len(ends) else {}
-        return self._joined("pre-AND", ends, quorum)
+        return self._joined("pre-AND", ends, _quorum(part.needed, ends))
+
+    def _crossed(self, precedence: Element, part: Together) -> _End:
+        """Branches that wait for others: those that wait for the same follow one fork or join."""
+        groups: dict[Waits, list[int]] = {}
+        for number, waits in enumerate(part.behind):
+            groups.setdefault(waits, []).append(number)
+        leads: dict[int, list[_Lead]] = {}
+        while groups:
+            waits = next(one for one in groups if leads.keys() >= {*one[0]})
+            fork = object()
+            if waits[0]:
+                before = [leads[number].pop() for number in waits[0]]
+                precedence, fork = self._met(before, waits[1])
+            members = groups.pop(waits)
+            after = SubElement(precedence, "post-AND" if len(members) > 1 else "post")
+            for number in members:
+                end = self._way(after, parts_of(part.branches[number]), {})
+                own = fork if len(members) == 1 else members
+                often = sum(number in one for one, _ in groups) + _may_straggle(part, number)
+                leads[number] = self._led_on(end, own, often)
+        last = self._forks_joined([lead for each in leads.values() for lead in each])
+        return self._joined("pre-AND" if len(last) > 1 else "pre", [name for name, _ in last], {})
+
+    def _led_on(self, end: str, fork: object, often: int) -> list[_Lead]:
+        """From where an end leads on, so often: through an activity of no time for each way."""
+        if often <= 1:
+            return [(end, fork)]
+        after = SubElement(self._precedence("pre", [end], {}), "post-AND")
+        return [(self._way(after, (), {}), after) for _ in range(often)]
+
+    def _met(self, leads: list[_Lead], needed: int) -> tuple[Element, object]:
+        """The precedence that some lead to, and the fork of which it is one branch."""
+        quorum = _quorum(needed, leads)
+        before = leads if quorum else self._forks_joined(leads)
+        names = [name for name, _ in before]
+        forks = {id(fork): fork for _, fork in before}
+        tag = "pre-AND" if len(names) > 1 else "pre"
+        alike = before[0][1] if len(forks) == 1 else object()
+        return self._precedence(tag, names, quorum), alike
+
+    def _forks_joined(self, leads: list[_Lead]) -> list[_Lead]:
+        """Join branches of one fork, through an activity of no time, before those of others."""
+        forks: dict[int, list[_Lead]] = {}
+        for lead in leads:
+            forks.setdefault(id(lead[1]), []).append(lead)
+        if len(forks) == 1:
+            return leads
+        return [each[0] if len(each) == 1 else self._join(each) for each in forks.values()]
+
+    def _join(self, leads: list[_Lead]) -> _Lead:
+        end = self._joined("pre-AND", [name for name, _ in leads], {})
+        return self._pass(end).last, leads[0][1]
 
     def _way(self, after: Element, parts: tuple[Flow, ...], own: dict[str, str]) -> str:
         """Add a way of a choice, a branch or the body of a loop; the name of its last activity."""
@@ -284,6 +352,15 @@ class _Drawing:
             return self._precedence("pre", [name], {})
 
         return _End(lambda after: _then(fork(), after), fork, name)
+
+
+def _may_straggle(part: Together, number: int) -> bool:
+    """Whether a branch may be done after those behind it, so that the flow waits for it as well."""
+    return any(number in waits and needed < len(waits) for waits, needed in part.behind)
+
+
+def _quorum(needed: int, ends: Sequence[object]) -> dict[str, str]:
+    return {"quorum": str(needed)} if needed < len(ends) else {}
 
 
 def _member(parent: Element, name: str, **own: str) -> None:

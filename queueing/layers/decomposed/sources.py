@@ -62,16 +62,18 @@ def no_phases(system: LayeredSystem) -> str:
     Where one of several branches replies, the others are done before and behind the answer.
     """
     for name, entry in system.entries.items():
-        if _replies_in_branch(entry.flow):
-            return (
-                f"entry {name} replies inside branches at once, which layers taken one by one "
-                "cannot follow; use method chain, or simulation"
-            )
+        for part in parts_within(entry.flow):
+            if isinstance(part, Together) and (part.behind or replies(part)):
+                what = (
+                    "has branches that wait for others"
+                    if part.behind
+                    else ("replies inside branches at once")
+                )
+                return (
+                    f"entry {name} {what}, which layers taken one by one cannot follow; use method "
+                    "chain, or simulation"
+                )
     return ""
-
-
-def _replies_in_branch(flow: Flow) -> bool:
-    return any(isinstance(part, Together) and replies(part) for part in parts_within(flow))
 
 
 @dataclass(frozen=True)

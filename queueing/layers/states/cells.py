@@ -3,7 +3,7 @@
 With `headway.queueing.layers.states.search` it is the twin of ``layered_states.c``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from headway.kinds import FloatArray
@@ -228,8 +228,24 @@ def _spawn(w: Walk, instruction: InstructionRow, j: int) -> bool:
         each = w.cell[branch]
         each.address, each.thread, each.parent = way.target, c.thread, j
         w.cell[c.thread].tokens += 1
-        _ready(w, branch)
+        first = w.instruction[way.target]
+        if first.kind == Kind.GATE:
+            each.left = first.needed
+        else:
+            _ready(w, branch)
     return False
+
+
+def _tell(w: Walk, instruction: InstructionRow, j: int) -> bool:
+    """Say at the gates of other branches of the same parent that this one is done."""
+    for way in w.way[instruction.way : instruction.way + instruction.ways]:
+        for k, c in enumerate(w.cell):
+            if c.parent == w.cell[j].parent and c.address == way.target:
+                c.left -= 1
+                if c.left == 0:
+                    go_on(w, k)
+    w.cell[j].address += 1
+    return True
 
 
 def _answer(w: Walk, instruction: InstructionRow, j: int) -> bool:
@@ -286,26 +302,32 @@ def _done(w: Walk, j: int) -> bool:
     return False
 
 
+def _choose(w: Walk, instruction: InstructionRow, j: int) -> bool:
+    first = instruction.way
+    chances = w.chance[first : first + instruction.ways]
+    w.cell[j].address = w.way[first + _draw(w, chances)].target
+    return True
+
+
+_AT_ONCE: dict[int, Callable[[Walk, InstructionRow, int], bool]] = {
+    Kind.BRANCH: _choose,
+    Kind.SPAWN: _spawn,
+    Kind.TELL: _tell,
+    Kind.ANSWER: _answer,
+    Kind.DONE: lambda w, _, j: _done(w, j),
+}
+
+
 def _follow(w: Walk, j: int) -> bool:
-    c = w.cell[j]
-    instruction = w.instruction[c.address]
-    match instruction.kind:
-        case Kind.SERVE:
-            _come(w, instruction.place, j)
-        case Kind.CALL:
-            _ask(w, instruction.entry, j)
-        case Kind.BRANCH:
-            first = instruction.way
-            c.address = w.way[first + _draw(w, w.chance[first : first + instruction.ways])].target
-            return True
-        case Kind.SPAWN:
-            return _spawn(w, instruction, j)
-        case Kind.ANSWER:
-            return _answer(w, instruction, j)
-        case Kind.DONE:
-            return _done(w, j)
-        case Kind.SEND:  # such chains have no end
-            raise Stopped(Ending.STILL)
+    instruction = w.instruction[w.cell[j].address]
+    if instruction.kind in _AT_ONCE:
+        return _AT_ONCE[instruction.kind](w, instruction, j)
+    if instruction.kind == Kind.SERVE:
+        _come(w, instruction.place, j)
+    elif instruction.kind == Kind.CALL:
+        _ask(w, instruction.entry, j)
+    elif instruction.kind == Kind.SEND:  # such chains have no end
+        raise Stopped(Ending.STILL)
     return False
 
 

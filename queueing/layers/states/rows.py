@@ -20,6 +20,8 @@ class Kind(IntEnum):
     SPAWN = 5
     ANSWER = 6
     DONE = 7
+    GATE = 8
+    TELL = 9
 
 
 class Order(IntEnum):

@@ -47,6 +47,9 @@ class Role(IntEnum):
     LOOSE = 3
 
 
+_COUNTING = Kind.SPAWN, Kind.GATE
+
+
 def _role(c: Cell, j: int) -> Role:
     if c.thread == j:
         return Role.ROOT if c.caller == NONE else Role.CALLED
@@ -60,7 +63,7 @@ def _above(c: Cell, role: Role) -> int:
 def _word(w: Walk, j: int) -> int:
     c, head, left = w.cell[j], w.cell[j].address, 0
     if head >= 0:
-        left = c.left if w.instruction[head].kind == Kind.SPAWN else 0
+        left = c.left if w.instruction[head].kind in _COUNTING else 0
     else:
         head = len(w.instruction) + c.entry + (0 if head == NONE else len(w.entry))
     word = (((head << POSITION) + c.position) << LEFT) + left

@@ -228,6 +228,16 @@ FLOWS = {
     "chances": ("[0.75, {", "[0.7, {", "probabilities of a choice sum to 0.95"),
     "twice": ('"reply",\n', '"reply", "parse", "reply",\n', "stands twice in the flow"),
     "two replies": ('"reply",\n', '"reply", "reply",\n', "replies twice"),
+    "behind no branch": (
+        "needed = 1",
+        'after = { left = "log" }',
+        "'log' is an activity of no branch",
+    ),
+    "behind no names": (
+        "needed = 1",
+        "after = { left = 3 }",
+        "after says for which branches one waits",
+    ),
     "left out": ('    "log",\n', "", "activity log stands nowhere in the flow"),
     "unknown": ('    "log",\n', '    "lag", "log",\n', "no activity 'lag'; did you mean log"),
 }

@@ -6,7 +6,7 @@ import pytest
 
 from headway.errors import ModelFileError
 from headway.models import find_model, import_model
-from headway.queueing.layers.flow import Choice, Loop, Reply, Step, Together
+from headway.queueing.layers.flow import NOBODY, Choice, Loop, Reply, Step, Together
 from headway.queueing.layers.playing import play_layers
 from tests.support.places import ROOT
 
@@ -111,6 +111,50 @@ def test_graphs_of_activities_are_flows(tmp_path):
     assert kinds[:4] == [Step, Choice, Loop, Step]
     solution = model.solve()
     assert solution.throughput == pytest.approx(1 / (1 + 1 + 1 + 3 + 1), rel=1e-9)
+
+
+CROSSED = """P 1  p cpu i  -1
+T 1  t users r use -1 cpu m 1  -1
+E 1  A use a  -1
+A users  s a 1 -1  s b 1 -1  s c 1 -1  s d 2 -1  s e 3 -1  s f 1 -1  s g 1 -1
+: a -> b & c; b -> d & e; c & d -> f; f & e -> g  -1
+"""
+
+
+def test_joins_of_branches_of_several_forks(tmp_path):
+    """A client alone; of exponential times the mean until the last is found state by state."""
+    file = tmp_path / "crossed.in"
+    file.write_text(CROSSED)
+    model = find_model(str(file))
+    assert model.solve().method == "chain"
+    together = model.graph.layers.at("x", model.inputs).entries["use"].flow.parts[1]
+    assert together.behind == (NOBODY, NOBODY, ((0,), 1), ((1, 2), 2), ((0,), 1), ((3, 4), 2))
+    before = {"b": "", "c": "", "d": "b", "e": "b", "f": "cd", "g": "fe"}
+    rates = {"b": 1, "c": 1, "d": 1 / 2, "e": 1 / 3, "f": 1, "g": 1}
+
+    def mean(done):
+        left = [n for n, waits in before.items() if n not in done and {*waits} <= done]
+        if not left:
+            return 0.0
+        return (1 + sum(rates[n] * mean(done | {n}) for n in left)) / sum(rates[n] for n in left)
+
+    assert model.solve().throughput == pytest.approx(1 / (1 + mean(frozenset())), rel=1e-9)
+
+
+BROKEN = {
+    "c & d -> f; f & e -> b": "go round to d; use a loop",
+    "c & d & e -> f": "the join of c, d, e ends several branches of one fork and others",
+    "c & d & g -> f": "not all that a join needs follow from the fork to b and c",
+}
+
+
+@pytest.mark.parametrize("joins", BROKEN)
+def test_joins_that_cannot_be_are_refused(joins, tmp_path):
+    """Around, of all of an inner fork beside others, and of an activity that nothing leads to."""
+    file = tmp_path / "crossed.in"
+    file.write_text(CROSSED.replace("c & d -> f; f & e -> g", joins))
+    with pytest.raises(ModelFileError, match=BROKEN[joins]):
+        find_model(str(file))
 
 
 def test_results_in_a_file_are_compared():

@@ -21,8 +21,9 @@ from headway.models.structure.layered import system_of
 from headway.models.structure.model import Model
 from headway.models.structure.parts.layers import Layers
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
-from headway.queueing.layers.parts import Entry
+from headway.queueing.layers.chain import by_chain
+from headway.queueing.layers.flow import NOBODY, Choice, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from tests.models.files.test_layered_files import FLOW, SHOP
 from tests.support.layered_systems import random_system
@@ -43,7 +44,11 @@ def model_of(system):
         if isinstance(part, tuple):
             return tuple(map(formulas, part))
         if is_dataclass(part) and not isinstance(part, str):
-            made = {f.name: formulas(getattr(part, f.name), f.name) for f in fields(part)}
+            made = {
+                f.name: formulas(getattr(part, f.name), f.name)
+                for f in fields(part)
+                if f.name != "behind"
+            }
             return replace(part, **made)
         return part
 
@@ -66,8 +71,8 @@ def parts(part):
             return () if part == Step(part.name) else (replace(part, name=""),)
         case Choice(ways):
             return (Choice(tuple((chance, parts(way)) for chance, way in ways)),)
-        case Together(branches, needed):
-            return (Together(tuple(map(parts, branches)), needed),)
+        case Together(branches):
+            return (replace(part, branches=tuple(map(parts, branches))),)
         case Loop(body, mean):
             return (Loop(parts(body), mean),)
     return (part,)
@@ -177,6 +182,45 @@ def test_graphs_of_activities_are_drawn_and_read_again(seed):
     same(system, system_of(parse_model(to_toml(model)))[0])
     again = read_lqnx(parse_xml(to_lqnx(model).encode(), "x"), "x", "x")
     same(system, system_of(again)[0])
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_branches_that_wait_for_others_are_written_and_read_again(seed):
+    """Any order, with quorums; a join behind them in LQNX is one more branch there."""
+    draw = Random(seed)
+    count = draw.randint(3, 5)
+    steps = [Step(f"s{n}", draw.uniform(0.1, 1)) for n in range(count)]
+    behind = [NOBODY]
+    for n in range(1, count):
+        waits = tuple(sorted(draw.sample(range(n), draw.randint(int(n == 1), min(n, 2)))))
+        behind.append((waits, draw.randint(1, len(waits)) if waits else 0))
+    branches = tuple(
+        Series((step, Choice(((0.5, Step(f"{step.name}x", 0.2)), (0.5, Series(()))))))
+        for step in steps
+    )
+    rest = draw.choice(((), (Step("rest", 0.3),), (Reply(), Step("rest", 0.3))))
+    reply = draw.randrange(count)
+    if rest == ():
+        branches = (*branches[:reply], Series((branches[reply], Reply())), *branches[reply + 1 :])
+    page = Series((Step("first", 0.1), Together(branches, count, tuple(behind)), *rest))
+    system = LayeredSystem(
+        "ordered",
+        {"far": Processor(inf)},
+        {"users": Task("far", 1, 1.0, clients=True), "web": Task("far")},
+        {"use": Entry("users", Step("use", 0.2, calls={"page": 1.0})), "page": Entry("web", page)},
+    )
+    model = model_of(system)
+    again = parse_model(to_toml(model))
+    same(system, system_of(again)[0])
+    read = read_lqnx(parse_xml(to_lqnx(model).encode(), "x"), "x", "x")
+    first = by_chain(system)
+    second = by_chain(replace(system_of(read)[0], name="ordered"))
+    for name, means in first.entries.items():
+        for part in fields(means):
+            assert getattr(second.entries[name], part.name) == pytest.approx(
+                getattr(means, part.name), rel=1e-9, abs=1e-12
+            )
 
 
 def test_a_long_row_of_choices_stays_short(tmp_path):

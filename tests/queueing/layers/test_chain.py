@@ -8,7 +8,7 @@ import pytest
 from headway.errors import GraphError
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.chain import by_chain
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.flow import NOBODY, Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.means import LayeredMeans
 from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
@@ -17,7 +17,7 @@ from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.markov.space import shares_of_time
 from tests.oracles.layered_chain import slow_chain
 from tests.support.layered_systems import closed_system, random_system
-from tests.support.layers import answered_in_branches
+from tests.support.layers import answered_in_branches, woven
 
 SUMS = 1e-9  # relative
 FEW = 400  # states that trees in plain Python find in a second or two
@@ -187,6 +187,40 @@ def test_a_reply_in_a_branch_comes_while_the_others_go_on() -> None:
     assert entry.waiting_time == pytest.approx((share["bw"] + share["cw"]) / rate, rel=SUMS)
 
 
+MEANS = (0.3, 0.5, 0.7, 0.2, 0.4, 0.6)
+CROSSED = (NOBODY, NOBODY, ((0,), 1), ((0,), 1), ((1, 3), 2), ((2, 4), 2))
+"""b1 and b2 at once; c1 and c2 behind b1, d behind b2 and c2, e behind c1 and d."""
+
+
+def mean_of_order(behind: tuple[tuple[tuple[int, ...], int], ...], done: frozenset[int]) -> float:
+    """Mean time until all of some exponential times are over, each of which may wait for others."""
+    left = [
+        k
+        for k, (waits, needed) in enumerate(behind)
+        if k not in done and len(done & {*waits}) >= needed
+    ]
+    rate = sum(1 / MEANS[k] for k in left)
+    onward = sum(mean_of_order(behind, done | {k}) / MEANS[k] for k in left)
+    return (1 + onward) / rate if left else 0.0
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_branches_that_wait_for_others_take_as_long_as_their_order_says(needed: int) -> None:
+    """Forks and joins that are not nested, of a client, and of a server with more behind them."""
+    behind = (*CROSSED[:-1], ((2, 4), needed))
+    branches = tuple(Step(f"s{n}", mean) for n, mean in enumerate(MEANS))
+    crossed = Together(branches, 6, behind)
+    whole = mean_of_order(behind, frozenset())
+    assert solved(crossed, {}).throughput("users") == pytest.approx(1 / whole, rel=SUMS)
+    found = solved(
+        Step("use", 1.0, calls={"page": 1.0}, fixed=True),
+        {"page": (Task("far"), Entry("task-page", Series((crossed, Step("z", 0.25)))))},
+        1,
+        {"far": Processor(math.inf)},
+    )
+    assert found.entries["page"].first_phase == pytest.approx(whole + 0.25, rel=SUMS)
+
+
 def test_each_way_of_a_choice_has_a_second_phase_of_its_own() -> None:
     """What follows the reply there, 0.3 x 1 s; before it are 0.3 x 0.2 s + 0.7 x 0.5 s."""
     ways = (
@@ -313,6 +347,12 @@ def test_every_instruction_and_discipline_has_its_states(seed: int) -> None:
 def test_threads_that_answer_in_a_branch_have_their_states(seed: int) -> None:
     """Random systems that do all they do in one of two branches at once."""
     assert agree(answered_in_branches(random_system(seed, 2, 2, 2)), FEW)
+
+
+@pytest.mark.parametrize("seed", [3, 12, 19])
+def test_branches_that_wait_for_others_have_their_states(seed: int) -> None:
+    """Random systems that do all they do in one of five branches."""
+    assert agree(woven(random_system(seed, 2, 2, 2)), FEW)
 
 
 def test_most_random_systems_are_small_enough_to_be_compared() -> None:

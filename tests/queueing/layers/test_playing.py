@@ -4,6 +4,7 @@ Each mean is held to the exact one with 99.9%, of fixed seeds.
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import fields
 from math import factorial, inf, log
 
@@ -23,7 +24,8 @@ from headway.queueing.layers.states.rows import Kind, Order, Reason
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.estimates import Estimate, together
 from tests.support.cases import mostly_slow
-from tests.support.layers import answered_in_branches, layered_system
+from tests.support.layered_systems import random_system
+from tests.support.layers import answered_in_branches, layered_system, woven
 
 built = pytest.mark.skipif(LIBRARY is None, reason="needs the kernels, which were not built")
 
@@ -97,14 +99,14 @@ def test_kernel_and_twin_leave_the_same_state(seed: int) -> None:
 @built
 @pytest.mark.parametrize("seed", mostly_slow(range(8), 1))
 def test_kernel_and_twin_answer_in_branches_alike(seed: int) -> None:
-    system = answered_in_branches(layered_system(seed))
+    system = (answered_in_branches, woven)[seed % 2](layered_system(seed))
     one, other = (state_after(system, by) for by in (LIBRARY.play_program, TWINS["play_program"]))
     assert one.clock["events"][0] > 500
     assert [n for n in vars(one) if not (vars(one)[n] == vars(other)[n]).all()] == []
 
 
 def test_all_that_a_system_has_is_drawn() -> None:
-    scores = [score_of(layered_system(seed)) for seed in range(24)]
+    scores = [score_of(each(layered_system(seed))) for each in (copy, woven) for seed in range(24)]
     assert {kind for score in scores for kind in score.instructions["kind"]} == set(Kind)
     assert {order for score in scores for order in score.places["order"]} == set(Order)
     assert any(score.places["interrupts"].any() for score in scores)
@@ -368,6 +370,18 @@ def test_a_branch_that_replies_does_not_wait_for_the_others(needed: int) -> None
         },
         3,
     )
+    exact, found = by_chain(system), played(system)
+    assert exact is not None
+    each = together(SURE, 4 * len(system.entries))
+    for name, means in exact.entries.items():
+        for part in (field.name for field in fields(means)):
+            estimate: Estimate = getattr(found.entries[name], part)
+            assert estimate.holds(float(getattr(means, part)), each), (name, part)
+
+
+@pytest.mark.parametrize("seed", [12, 19])
+def test_branches_wait_for_each_other_as_in_the_whole_chain(seed: int) -> None:
+    system = woven(random_system(seed, 2, 2, 2))
     exact, found = by_chain(system), played(system)
     assert exact is not None
     each = together(SURE, 4 * len(system.entries))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from headway.errors import GraphError
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.flow import NOBODY, Choice, Flow, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.program import Answer, Branch, Call, Done, Serve, Wait, program_of
 from headway.queueing.layers.system import LayeredSystem
@@ -95,6 +95,22 @@ REFUSED: dict[str, tuple[Callable[[], LayeredSystem], str]] = {
         "probabilities of a choice sum to 0.9; they must sum to 1",
     ),
     "quorum": (lambda: shop(page=Together((Step("p"), Step("q")), 3)), "cannot wait for 3 of 2"),
+    "branches in a circle": (
+        lambda: shop(page=Together((Step("p"), Step("q")), 2, (((1,), 1), ((0,), 1)))),
+        "branches wait for each other for ever: q -> p -> q",
+    ),
+    "a branch behind none": (
+        lambda: shop(page=Together((Step("p"), Step("q")), 2, (NOBODY, ((2,), 1)))),
+        "the branch through q cannot wait for 1 of 1 others",
+    ),
+    "a quorum behind too few": (
+        lambda: shop(page=Together((Step("p"), Step("q")), 2, (NOBODY, ((0,), 2)))),
+        "the branch through q cannot wait for 2 of 1 others",
+    ),
+    "stragglers beside an order": (
+        lambda: shop(page=Together((Step("p"), Step("q")), 1, (NOBODY, ((0,), 1)))),
+        "all are needed; leave out needed",
+    ),
     "forwards": (
         lambda: shop(entries={"page": Entry("web", Step("p"), forwards={"read": 1.5})}),
         "probabilities to forward sum to 1.5",
