@@ -1,7 +1,7 @@
 """Judge which configurations meet all goals, many at a time."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Protocol
 
 import numpy as np
@@ -112,7 +112,11 @@ class ByModel:
     goals
         What must hold.
     is_slow
-        Whether percentiles are computed one at a time: then only where all else holds.
+        Whether percentiles are computed one at a time: then only where all else holds, and once.
+    is_full
+        Whether they are computed where other goals fail, too.
+    seen
+        Rows of percentiles that were computed, by the values of the configuration.
 
     Examples
     --------
@@ -127,6 +131,8 @@ class ByModel:
     model: Model
     goals: tuple[Goal, ...]
     is_slow: bool = False
+    is_full: bool = False
+    seen: dict[tuple[float, ...], FloatArray] = field(default_factory=dict, repr=False)
 
     @property
     def ranking(self) -> Goal:
@@ -144,11 +150,10 @@ class ByModel:
         outputs[:, early] = known[:, :-1]
         lasting = np.isfinite(known[:, -1])
         met = all_met([self.goals[k] for k in early], known[:, :-1])
-        left = lasting & met
+        left = lasting & (met | self.is_full)
         if late and left.any():
             part = {name: column[left] for name, column in spread(columns).items()}
-            names = [self.goals[k].output for k in late]
-            outputs[np.flatnonzero(left)[:, None], late] = outputs_over(self.model, part, names)
+            outputs[np.flatnonzero(left)[:, None], late] = self._percentiles(part, late)
         missed = all_misses(self.goals, outputs)
         skipped = np.flatnonzero(lasting & ~left)[:, None]
         missed[skipped, late] = -np.inf  # not examined: others fail already
@@ -161,7 +166,17 @@ class ByModel:
 
     def full(self) -> "ByModel":
         """The same, with every percentile."""
-        return replace(self, is_slow=False)
+        return replace(self, is_full=True)
+
+    def _percentiles(self, columns: Columns, late: Sequence[int]) -> FloatArray:
+        """Outputs of late goals, of which those that were computed before are not again."""
+        rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
+        new = [k for k, row in enumerate(rows) if row not in self.seen]
+        if new:
+            part = {name: column[new] for name, column in columns.items()}
+            found = outputs_over(self.model, part, [self.goals[k].output for k in late])
+            self.seen.update(zip([rows[k] for k in new], found, strict=True))
+        return np.stack([self.seen[row] for row in rows])
 
     @property
     def along_axes(self) -> bool:

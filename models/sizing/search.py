@@ -12,6 +12,7 @@ from headway.models.sizing.judge import Judge, Verdict
 from headway.records import dataclass
 
 _FIRST_BLOCK, _LAST_BLOCK = 128, 65536
+_FIRST_SLOW = 4  # judged first where each takes seconds: those beyond the best are in vain
 _PRICED = 1 << 20  # configurations priced together
 _STEP = 0.01
 """Least relative improvement from one configuration on the front to the next."""
@@ -125,7 +126,7 @@ def _judged(grid: ChoiceGrid, ordered: tuple[Places, FloatArray], judge: Judge) 
     places, costs = ordered
     verdicts: list[Verdict] = []
     limit = np.inf
-    for start, stop in _blocks(costs.size):
+    for start, stop in _blocks(costs.size, _FIRST_SLOW if judge.is_slow else _FIRST_BLOCK):
         if costs[start] > limit:
             break
         verdicts.append(judge(grid.at(places[start:stop])))
@@ -158,9 +159,9 @@ def _nearest(verdict: Verdict, start: int, stop: int) -> int | None:
     return start + int(np.lexsort((verdict.measure[part], verdict.misses[part]))[0])
 
 
-def _blocks(count: int) -> Iterator[tuple[int, int]]:
+def _blocks(count: int, first: int = _FIRST_BLOCK) -> Iterator[tuple[int, int]]:
     """Ends of growing blocks, so that a short search wastes little work."""
-    start, size = 0, _FIRST_BLOCK
+    start, size = 0, first
     while start < count:
         yield start, min(start + size, count)
         start, size = start + size, min(2 * size, _LAST_BLOCK)

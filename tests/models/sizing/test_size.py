@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from headway.errors import InvalidParameter
 from headway.models import ModelGraph, catalogue_model, parse_model, size_model
 from headway.models.analysis.goals import Goal
+from headway.models.analysis.points import outputs_over
 from headway.models.sizing.cost import cost_of
 from headway.models.sizing.resources import resources
 from headway.models.sizing.size import Scope
@@ -339,6 +340,23 @@ def test_a_single_server_that_is_fast_enough():
     size = size_model(one, ["response_time<=1s"], {"s": [0.001]}, "1/s")
     assert (size.cheaper, size.nearest, dict(size.steps)) == (None, None, {})
     assert len(size.front) == 1
+
+
+def test_slow_percentiles_are_found_once_and_not_far_beyond_the_cheapest(monkeypatch):
+    asked = []
+
+    def counted(model, columns, names, *given):
+        if "response_time_p95" in names:
+            asked.extend(columns["m"].tolist())
+        return outputs_over(model, columns, names, *given)
+
+    monkeypatch.setattr("headway.models.sizing.judge.outputs_over", counted)
+    monkeypatch.setattr("headway.models.sizing.sizing._are_slow", lambda *_: True)
+    size = size_model(BUSY, ["response_time_p95<=10ms"], {"m": range(3, 60)}, "m")
+
+    assert size.best.values["m"] == 4
+    assert size.front[-1].outputs[0] is not None
+    assert len(asked) == len(set(asked)) <= 4 + len(size.front)
 
 
 @pytest.mark.slow
