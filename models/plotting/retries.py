@@ -9,6 +9,7 @@ from headway.models.plotting.looks.axes import write_log_ticks
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import light_grid, literal, style
 from headway.queueing.retries.attempts import Stability
+from headway.queueing.retries.lasting import LASTING
 from headway.queueing.retries.tipping import curve
 
 _MARKS = {Stability.STABLE: "o", Stability.UNSTABLE: "x", Stability.TOUCHES: "s"}
@@ -30,6 +31,13 @@ def retries_figure(retries: Retries) -> Figure:
     if found.folds is not None:
         ends = found.folds.vanishes / own.scale, found.folds.tips / own.scale
         axes.axvspan(*ends, alpha=0.15, color=style(1).colour, label="can stay down")
+        for load, name, dashes in (
+            (found.stays, "bad state", "-."),
+            (found.lasts, "good state", ":"),
+        ):
+            if load is not None:
+                words = f"{name}: {LASTING:,} requests"
+                axes.axvline(load / own.scale, linestyle=dashes, color="grey", label=words)
     for place, one in enumerate(found.states):
         label = f"states at {units_of(retries).text(found.load, retries.unit)}"
         at = found.load / own.scale, one.rate / own.scale
@@ -41,6 +49,6 @@ def retries_figure(retries: Retries) -> Figure:
     axes.set_xlabel(f"load [{own}]")
     axes.set_ylabel(f"attempts [{own}]")
     axes.set_title(literal(retries.model))
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(loc="upper left", frameon=False)
     light_grid(axes)
     return figure

@@ -10,7 +10,13 @@ from headway.models.language.units import ONE, unit
 from headway.models.tables.description import Description, Field, Records, common, field
 from headway.models.tables.table import Column, Table
 from headway.queueing.retries.attempts import Stability
-from headway.queueing.retries.lasting import LASTING, LOADS_MEASURED, MEASURED
+from headway.queueing.retries.lasting import (
+    LASTING,
+    STAYING_LOADS_MEASURED,
+    STAYING_MEASURED,
+    loads_measured,
+    times_measured,
+)
 
 _POISSON = "attempts are taken as a Poisson stream; pulses by a fluid, which has no chance"
 _SHORT = (
@@ -42,10 +48,16 @@ def _of_states(retries: Retries) -> Iterator[str]:
     yield _POISSON
     if retries.queue.timeout < SHORT * retries.queue.service_time:
         yield _SHORT
-    if retries.tipping.lasts is not None:
-        yield f"the load up to which it lasts: {LOADS_MEASURED}"
-    if isfinite(retries.tipping.alone[0]) and not isnan(retries.tipping.pulse):
-        yield f"times by itself: {MEASURED}" if retries.tipping.by_chain else _UNMEASURED
+    found = retries.tipping
+    if found.lasts is not None:
+        yield f"the load up to which it lasts: {loads_measured(retries.queue)}"
+    if found.stays is not None:
+        yield f"the load from which the bad state does: {STAYING_LOADS_MEASURED}"
+    if isfinite(found.alone[0]) and not isnan(found.pulse):
+        measured = f"times by itself: {times_measured(retries.queue)}"
+        yield measured if found.by_chain else _UNMEASURED
+    if found.recovers is not None:
+        yield f"when the bad state ends: {STAYING_MEASURED}"
 
 
 SHORT = 3.0
@@ -87,28 +99,32 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
     return {
         "load": (found.load, retries.unit),
         "bad_state_from": (between.vanishes if between else None, retries.unit),
+        "bad_lasting_from": (found.stays, retries.unit),
         "good_state_up_to": (between.tips if between else None, retries.unit),
         "lasting_up_to": (found.lasts, retries.unit),
         "pulse": (_known(found.pulse), ONE),
         "alone_from": (_known(found.alone[0]), seconds),
         "alone_to": (_known(found.alone[1]), seconds),
+        "bad_ends_after": (_known(found.recovers), seconds),
         "growth_per_s": (found.grows or None, unit("1/s")),
         "drain_per_s": (found.drains or None, seconds),
     }
 
 
-def _known(value: float) -> float | None:
-    return value if isfinite(value) else None
+def _known(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
 
 
 _WORDS = {
     "load": "load",
     "bad_state_from": "a bad state lasts from a load of",
+    "bad_lasting_from": f"for {LASTING:,} requests on average from",
     "good_state_up_to": "the good state lasts up to",
     "lasting_up_to": f"for {LASTING:,} requests on average up to",
     "pulse": "requests at once that tip it over",
     "alone_from": "tips by itself after, at least",
     "alone_to": "tips by itself after, at most",
+    "bad_ends_after": "the bad state ends by itself after",
     "growth_per_s": "jobs that gather in the bad state",
     "drain_per_s": "time to drain a second of the bad state",
 }

@@ -1,37 +1,36 @@
-"""How long a good state lasts by chance: the chain of jobs, and of clients who will ask again.
+"""How long a good state lasts by chance, and a bad one: the chain of jobs and clients away.
 
-An attempt that meets n jobs fails with chance p_n, whatever comes later (the law of its wait), and
-its client asks again a timeout and a backoff later, D on average. With n jobs there, o clients who
-will ask again, lambda requests a second and mu_n = min(n, m) mu,
+The chain of `headway.queueing.retries.away` does not tell retries apart. Of them a share q / h is
+not the last of its request, as it would be where each attempt fails with chance p:
+q = h (1 - z^(r-1) / (1 + ... + z^(r-1))), z = h p.
 
-    (n, o) -> (n + 1, o)      lambda (1 - h p_n) + q p_n o / D
-           -> (n + 1, o + 1)  lambda h p_n
-           -> (n + 1, o - 1)  (1 - q p_n) o / D
-           -> (n - 1, o)      mu_n.
+A good state ends as p is that of the threshold between it and the bad one. Without drops, with w =
+m (1 + T / S) jobs waiting newcomers wait for longer than the timeout T. A queue of m + w jobs may
+still recover, where clients come back long after; one of m + 2 w jobs has had time for them to come
+back. So a state lasts between the mean times from an empty start until more jobs than these are
+there. Where what is old is dropped, it lasts between the times until the queue drops newcomers
+while so many clients are away as at the threshold, o_t = (x - lambda) D of its attempts x, and as
+many as the square root of o_t o_b, those of the bad state.
 
-Two things are approximate: D is taken as exponential, and retries are not told apart, of which a
-share q / h is not the last of its request, as it would be at the threshold between the good state
-and the bad one, where each attempt fails with chance p: q = h (1 - z^(r-1) / (1 + ... + z^(r-1))),
-z = h p. The mean time until more than N jobs are there, from an empty start, solves the chain's
-linear equations. With w = m (1 + T / S) jobs waiting newcomers wait for longer than the timeout T.
-A queue of N = m + w jobs may still recover, where clients come back long after; one of m + 2 w jobs
-has had time for them to come back. So a state lasts between the times to the two.
+A bad state without drops has a queue that grows on, and lasts. With drops its queue is full and
+o_b clients are away, p is its own, and it lasts until nobody waits and no more than o_t clients are
+away.
 
 Constant backoffs bring those who failed together back together, which ends a state sooner.
 """
 
-from collections.abc import Iterator
-from math import ceil, inf, log
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import ceil, inf, log, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.sparse import coo_array
-from scipy.sparse.linalg import splu
 
-from headway.kinds import FloatArray
 from headway.queueing.flows.clients import Clients
-from headway.queueing.retries.attempts import Stability, State, states
-from headway.queueing.retries.followed import failing
+from headway.queueing.playing.rows import IntArray
+from headway.queueing.retries.attempts import Stability, State, per_request, states
+from headway.queueing.retries.away import Asking, fullest, meeting, passage, room
 from headway.queueing.retries.times import TimedQueue
 
 MOST_STATES = 100_000
@@ -46,21 +45,57 @@ MEASURED = (
 LOADS_MEASURED = "beside simulations 90 of 100 are within 11%, the worst within 21%"
 """How far `lasting_up_to` is off: ``python -m tests.campaigns.tipping_loads --seed 7000``."""
 
+_DROPPING = "where servers drop what is old"
+
+DROPPING_MEASURED = (
+    f"beside simulations, {_DROPPING}, 90 of 100 are within a factor of 1.7 of this range, the "
+    "worst within one of 1.8"
+)
+"""The same there: ``python -m tests.campaigns.lasting --seed 20000 --count 60``."""
+
+DROPPING_LOADS_MEASURED = (
+    f"beside simulations, {_DROPPING}, 90 of 100 are within 10%, the worst within 13%"
+)
+"""The same there: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
+
+STAYING_MEASURED = (
+    "beside simulations 90 of 100 are within a factor of 12.8, the worst within one of 23.8"
+)
+"""How far `staying` is off: ``python -m tests.campaigns.staying_loads --count 100``."""
+
+STAYING_LOADS_MEASURED = "beside simulations 90 of 100 are within 13%, the worst within 16%"
+"""How far `staying_from` is off, by the same."""
+
 LONGEST = 1e12
 """Mean services of all servers beyond which a time is only rounding, and said to be endless."""
 
 LASTING = 10_000
-"""Requests for which a good state is to last, to be an answer: over fewer its means can hardly be
+"""Requests for which a state is to last, to be an answer: over fewer its means can hardly be
 measured, as they vary by several per cent. Chosen."""
 
 _DOWN = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)  # of a load, to begin with
+_UP = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # between two loads
 _NEAR, _CLOSE = 1e-6, 1e-4  # of loads, to be inside a range, and to be found
 _ROOM = 3.0  # times the clients away at the threshold, that there is room for; and all jobs
+_SPREAD = 6.0  # standard deviations of the clients away in the bad state, that there is room for
+_FEW = 10.0  # more, where they are few
+
+Ends = NDArray[np.bool_]
 
 
-def is_lasting_known(queue: TimedQueue, clients: Clients) -> bool:
-    """Whether the chain is that of a queue: nothing is dropped, and nobody counts retries."""
-    return bool(queue.oldest == inf and float(clients.retry_budget) == inf and clients.returns)
+def is_lasting_known(clients: Clients) -> bool:
+    """Whether the chain is that of clients: they ask again, and nobody counts retries."""
+    return bool(float(clients.retry_budget) == inf and clients.returns)
+
+
+def times_measured(queue: TimedQueue) -> str:
+    """How far the range of `lasting` is off, in words."""
+    return MEASURED if queue.oldest == inf else DROPPING_MEASURED
+
+
+def loads_measured(queue: TimedQueue) -> str:
+    """How far `lasting_up_to` is off, in words."""
+    return LOADS_MEASURED if queue.oldest == inf else DROPPING_LOADS_MEASURED
 
 
 def lasting(
@@ -90,15 +125,51 @@ def lasting(
     >>> 30 < least < most < 60
     True
     """
-    found = tuple(_times(queue, clients, load, states, ends=2))
-    return (found[0], found[1]) if found else None
+    found = tuple(_times(queue, clients, load, states))
+    return (found[0], found[1]) if len(found) > 1 else None
 
 
 def lasting_at_least(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> float | None:
     """The least of `lasting` alone, in a third of the time [s]."""
-    return next(_times(queue, clients, load, states, ends=1), None)
+    return next(_times(queue, clients, load, states), None)
+
+
+def staying(
+    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
+) -> float | None:
+    """Mean time that a bad state lasts at a queue that drops what is old [s].
+
+    Parameters
+    ----------
+    queue, clients, load, states
+        As of `lasting`.
+
+    Returns
+    -------
+    The time, infinite beyond `LONGEST`; None for too many states, and where nothing is dropped.
+
+    Examples
+    --------
+    >>> from headway.queueing.retries.attempts import states
+    >>> queue, asks = TimedQueue(0.008, 4, 0.1, oldest=0.1), Clients(timeout=0.1, retries=3)
+    >>> found = states(300.0, asks, lambda rate: queue.at(rate).late, queue.saturation)
+    >>> 1 < staying(queue, asks, 300.0, found) < 30
+    True
+    """
+    bad = states[-1]
+    threshold = next((s for s in reversed(states) if s.stability is not Stability.STABLE), None)
+    if threshold is None or queue.oldest == inf:
+        return None
+    asks = _asking(queue, clients, load, bad.late)
+    away, down = ((one.rate - load) * asks.delay for one in (threshold, bad))
+    most = down + _SPREAD * sqrt(down * (1 + per_request(clients, bad.late))) + _FEW
+    if fullest(queue) * most > MOST_STATES:
+        return None
+    n, o = _grid(queue, fullest(queue), most)
+    ends = (n < queue.servers) & (o <= away)
+    return _time_to(queue, asks, ends, (round(down), int(fullest(queue))))
 
 
 def lasting_up_to(
@@ -125,26 +196,71 @@ def lasting_up_to(
     >>> round(lasting_up_to(queue, asks, (0.5, 1.1815)), 2)  # long before no good state is left
     0.63
     """
+    low, high = between[0] * (1 + _NEAR), between[1] * (1 - _NEAR)
+    loads = [high, *(max(low, share * between[1]) for share in _DOWN)]
+    return _crossing(queue, clients, lasting_at_least, requests, loads, (between[1], between[0]))
+
+
+def staying_from(
+    queue: TimedQueue, clients: Clients, between: tuple[float, float], requests: float = LASTING
+) -> float | None:
+    """Lowest load at which a bad state lasts for so many requests on average [1/s].
+
+    Parameters
+    ----------
+    queue, clients, between
+        As of `lasting_up_to`; the queue drops what is old.
+    requests
+        How many come until it ends, by `staying`.
+
+    Returns
+    -------
+    The load, the upper of the two where it does not last for so many below; None for too many
+    states, and where nothing is dropped.
+
+    Examples
+    --------
+    >>> queue, asks = TimedQueue(0.008, 4, 0.1, oldest=0.1), Clients(timeout=0.1, retries=3)
+    >>> 300 < staying_from(queue, asks, (262.85, 464.0)) < 350
+    True
+    """
+    low, high = between[0] * (1 + _NEAR), between[1] * (1 - _NEAR)
+    loads = [low, *(low + share * (high - low) for share in _UP)]
+    return _crossing(queue, clients, staying, requests, loads, between)
+
+
+_Law = Callable[[TimedQueue, Clients, float, tuple[State, ...]], float | None]
+
+
+def _crossing(
+    queue: TimedQueue,
+    clients: Clients,
+    law: _Law,
+    requests: float,
+    loads: list[float],
+    ends: tuple[float, float],
+) -> float | None:
+    """The load from which on a state lasts for so many requests, along some loads [1/s].
+
+    The first of the ends where it does at the first of the loads, and the last where it never does.
+    """
 
     def beyond(load: float) -> float:
         found = states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
-        time = lasting_at_least(queue, clients, load, found)
+        time = law(queue, clients, load, found)
         if time is None:
             raise _Unknown
         return log(min(time * load, 1e6 * requests) / requests)
 
-    low, high = between[0] * (1 + _NEAR), between[1] * (1 - _NEAR)
     try:
-        if beyond(high) >= 0:
-            return between[1]
-        for share in _DOWN:  # as there are fewer states near the upper load
-            load = max(low, share * between[1])
+        if beyond(loads[0]) >= 0:
+            return ends[0]
+        for before, load in pairwise(loads):
             if beyond(load) >= 0:
-                return float(brentq(beyond, load, high, rtol=_CLOSE))
-            high = load
+                return float(brentq(beyond, min(before, load), max(before, load), rtol=_CLOSE))
     except _Unknown:
         return None
-    return between[0]
+    return ends[1]
 
 
 class _Unknown(Exception):
@@ -152,84 +268,50 @@ class _Unknown(Exception):
 
 
 def _times(
-    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...], ends: int
+    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> Iterator[float]:
-    """Mean times until the first of the queues that end a state [s]; none where none is known.
+    """Mean times until the first of the states that end a good one [s]; none where none is known.
 
     Where the good state touches the bad one, the threshold is the state itself.
     """
     threshold = next((one for one in states if one.stability is not Stability.STABLE), None)
     if threshold is None:  # so close to saturation that no number tells it apart
         return
-    wait = queue.servers * (1 + queue.timeout / queue.service_time)
-    jobs = [queue.servers + ceil(turns * wait) for turns in (1, 2)]
-    delay = queue.timeout + float(clients.backoff)
-    away = ceil(_ROOM * (threshold.rate - load) * delay + jobs[-1])
-    if away * jobs[-1] <= MOST_STATES:
-        for most in jobs[:ends]:
-            yield _time_to(most, queue, clients, load, threshold.late, away)
+    asks = _asking(queue, clients, load, threshold.late)
+    away = (threshold.rate - load) * asks.delay
+    if queue.oldest == inf:
+        wait = queue.servers * (1 + queue.timeout / queue.service_time)
+        marks = [(queue.servers + ceil(turns * wait) + 1, 0.0) for turns in (1, 2)]
+        most = [_ROOM * away + marks[-1][0]] * 2
+    else:
+        down = (states[-1].rate - load) * asks.delay
+        marks = [(int(room(queue)), each) for each in (away, sqrt(away * down))]
+        most = [_ROOM * each + fullest(queue) for _, each in marks]
+    if marks[-1][0] * most[-1] > MOST_STATES:
+        return
+    for (jobs, least), each in zip(marks, most, strict=True):
+        n, o = _grid(queue, jobs, each)
+        yield _time_to(queue, asks, (n >= jobs) & (o >= least), (0, 0))
 
 
-def _time_to(
-    jobs: int, queue: TimedQueue, clients: Clients, load: float, late: float, away: int
-) -> float:
-    """Mean time until there are more jobs than so many, with so many clients away at most [s]."""
-    met = np.arange(jobs + 1)
-    fails = failing(queue, met)
-    first, again = _shares(clients, late)
-    departs = np.minimum(met, queue.servers) / queue.service_time
-    delay = queue.timeout + float(clients.backoff)
-    time = _passage(load, first * fails, again * fails, departs, delay, away)
-    return time if 0 < time * departs[-1] < LONGEST else inf
-
-
-def _shares(clients: Clients, late: float) -> tuple[float, float]:
-    """Shares of the first attempts that fail, and of others, after which clients ask again."""
+def _asking(queue: TimedQueue, clients: Clients, load: float, late: float) -> Asking:
+    """Who asks, where each attempt fails with a chance."""
     persistence, retries = float(clients.persistence), float(clients.retries)
-    if retries == inf:
-        return persistence, persistence
-    ratios = (persistence * late) ** np.arange(retries)
-    return persistence, persistence * float(1 - ratios[-1] / ratios.sum())
+    again = persistence
+    if retries < inf:
+        ratios = (persistence * late) ** np.arange(retries)
+        again *= float(1 - ratios[-1] / ratios.sum())
+    return Asking(load, persistence, again, queue.timeout + float(clients.backoff))
 
 
-def _passage(
-    load: float,
-    first: FloatArray,
-    again: FloatArray,
-    departs: FloatArray,
-    delay: float,
-    away: int,
-) -> float:
-    """Mean time from 0 jobs and nobody away until there are more than jobs met [s].
+def _grid(queue: TimedQueue, jobs: float, away: float) -> tuple[IntArray, IntArray]:
+    """Numbers of jobs in a row, up to so many or all of a queue that drops; clients in a column."""
+    most = jobs if queue.oldest == inf else fullest(queue)
+    return np.arange(int(most) + 1), np.arange(ceil(away) + 1)[:, None]
 
-    Parameters
-    ----------
-    load, delay
-        Requests [1/s], and the mean time that clients are away [s].
-    first, again
-        Chances that first attempts, and others, fail and are repeated, shape (jobs,).
-    departs
-        Rates of departures, shape (jobs,) [1/s].
-    away
-        Most clients away.
-    """
-    n = np.tile(np.arange(len(departs)), away + 1)
-    o = np.repeat(np.arange(away + 1), len(departs))
-    back, wide = o / delay, len(departs)
-    joins = np.where(o < away, load * first[n], 0.0)
-    moves = (
-        (1, load - joins + back * again[n]),
-        (wide + 1, joins),
-        (1 - wide, back * (1 - again[n])),
-        (-1, departs[n]),
-    )
-    every = np.arange(n.size)
-    rows, columns, values = [every], [every], [np.sum([rates for _, rates in moves], axis=0)]
-    for step, rates in moves:
-        inside = np.flatnonzero((rates > 0) & ((n < wide - 1) | (step == -1)))
-        rows.append(inside)
-        columns.append(inside + step)
-        values.append(-rates[inside])
-    value, row, column = map(np.concatenate, (values, rows, columns))
-    leaves = coo_array((value, (row, column)), (n.size, n.size)).tocsc()
-    return float(splu(leaves, permc_spec="MMD_AT_PLUS_A").solve(np.ones(n.size))[0])
+
+def _time_to(queue: TimedQueue, asks: Asking, ends: Ends, start: tuple[int, int]) -> float:
+    """Mean time until the chain comes to some states, shape (away, jobs) [s]."""
+    meet = meeting(queue, ends.shape[1] - 1)
+    time = passage(meet, asks, ends, start)
+    return time if 0 < time * meet.departs[-1] < LONGEST else inf

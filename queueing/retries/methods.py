@@ -304,7 +304,7 @@ def _hardly_lasts(
     queue: TimedQueue, clients: Clients, load: float, found: tuple[State, ...]
 ) -> bool:
     """Whether chance ends a good state too soon; not where that is not known."""
-    if not is_lasting_known(queue, clients):
+    if not is_lasting_known(clients):
         return False
     least = lasting_at_least(queue, clients, load, found)
     return least is not None and least * load < LASTING

@@ -12,10 +12,11 @@ that is there, and those that fail flow in again after a timeout and the backoff
 
 as far as tokens of a retry budget allow it.
 
-How long a good state lasts by itself, and up to which load it lasts for long, is told by
-`headway.queueing.retries.lasting`; where that does not know, how long is told by M/M/m without
-clients who come back: at rate x it gets from 0 to n jobs after a mean time of t_0 + ... + t_(n-1),
-where t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov Chain Models*, 1979, section 4.1).
+How long a state lasts by itself, and at which loads it lasts for long, is told by
+`headway.queueing.retries.lasting`; where that does not know how long a good one does, it is told by
+M/M/m without clients who come back: at rate x it gets from 0 to n jobs after a mean time of t_0 +
+... + t_(n-1), where t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov Chain Models*, 1979,
+section 4.1).
 """
 
 from collections.abc import Callable
@@ -29,7 +30,13 @@ from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
-from headway.queueing.retries.lasting import is_lasting_known, lasting, lasting_up_to
+from headway.queueing.retries.lasting import (
+    is_lasting_known,
+    lasting,
+    lasting_up_to,
+    staying,
+    staying_from,
+)
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -315,6 +322,10 @@ class Tipping:
     lasts
         Load up to which the good state lasts for 10,000 requests on average [1/s]; None where the
         chain does not know, and where there is one state at each load.
+    stays
+        Load from which the bad state lasts for so many, likewise; None also where it grows.
+    recovers
+        Mean time that the bad state lasts [s]; None where it is not known, and where there is none.
     """
 
     load: float
@@ -327,6 +338,8 @@ class Tipping:
     goodput: tuple[float, ...]
     by_chain: bool = False
     lasts: float | None = None
+    stays: float | None = None
+    recovers: float | None = None
 
 
 def _alone(
@@ -334,11 +347,11 @@ def _alone(
 ) -> tuple[tuple[float, float], bool]:
     """Mean times between which a good state ends by chance [s], and whether by the chain.
 
-    By `headway.queueing.retries.lasting`; and where that has too many states, or where jobs are
-    dropped or retries counted, by how long M/M/m takes at the rate of the good state to as many
+    By `headway.queueing.retries.lasting`; and where that has too many states, or where retries are
+    counted, by how long M/M/m takes at the rate of the good state to as many
     jobs as the smallest pulse that tips it over, and to as many as wait for a timeout.
     """
-    found = lasting(queue, clients, load, states) if is_lasting_known(queue, clients) else None
+    found = lasting(queue, clients, load, states) if is_lasting_known(clients) else None
     if found is not None:
         return found, True
     if pulse == inf:
@@ -368,16 +381,20 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     between, full = folds(queue, clients), queue.servers / queue.service_time
     worst = stable[-1]
-    pulse, alone, by_chain = inf, (inf, inf), False
+    pulse, alone, by_chain, recovers = inf, (inf, inf), False, None
+    known = is_lasting_known(clients)
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
         alone, by_chain = _alone(queue, clients, load, found, pulse)
+        recovers = staying(queue, clients, load, found) if known else None
     elif between is not None and load >= between.tips:
         pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
-    lasts = None
-    if between is not None and is_lasting_known(queue, clients):
-        lasts = lasting_up_to(queue, clients, (between.vanishes, between.tips))
+    lasts = stays = None
+    if between is not None and known:
+        ends = between.vanishes, between.tips
+        lasts, stays = lasting_up_to(queue, clients, ends), staying_from(queue, clients, ends)
     drains = growth / full
-    return Tipping(load, found, between, pulse, alone, growth, drains, good, by_chain, lasts)
+    times = alone, growth, drains
+    return Tipping(load, found, between, pulse, *times, good, by_chain, lasts, stays, recovers)

@@ -8,8 +8,12 @@ four times as many jobs are there as wait for a timeout, and 40. Rows are stored
 `tests/data/lasting.csv`: the least and the most requests stated, and the mean of the replicas with
 its standard error. The page docs/accuracy/retries.md and the words of ``headway retries`` rest on
 it. ``--seed 40 --count 20`` renews a piece.
+
+With ``--seed 20000`` or more, servers also drop what is older than 50 to 150% of the timeout, and
+replicas are played until half of the clients are away that the bad state has beyond the threshold.
 """
 
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +24,7 @@ from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
 from headway.queueing import MMm
 from headway.queueing.flows.clients import Clients
-from headway.queueing.retries.attempts import states
+from headway.queueing.retries.attempts import Stability, states
 from headway.queueing.retries.lasting import lasting
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds
@@ -30,6 +34,8 @@ PAGE = Path("tests/data/lasting.csv")
 TITLES = ("seed", "backoff", "least", "most", "simulated", "error")
 REPLICAS = 24
 FEWEST, MOST = 200.0, 20_000.0
+DROPPING = 20_000
+"""Seeds from which servers drop what is old."""
 
 
 def drawn(seed):
@@ -42,29 +48,69 @@ def drawn(seed):
         "backoff": float(draw.choice([0.0, 0.5, 2.0, 20.0])) * timeout,
         "jitter": float(draw.choice([0.0, 0.5])),
     }
-    queue, clients = TimedQueue(1.0, servers, timeout), Clients(**numbers)
-    between, share = folds(queue, clients), draw.uniform(0.8, 0.99)
+    share = draw.uniform(0.8, 0.99)
+    oldest = draw.uniform(0.5, 1.5) * timeout if seed >= DROPPING else inf
+    queue, clients = TimedQueue(1.0, servers, timeout, oldest), Clients(**numbers)
+    between = folds(queue, clients)
     return None if between is None else (queue, clients, numbers, share * between.tips)
+
+
+def states_at(queue, clients, load):
+    """All states at a load."""
+    return states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
+
+
+def threshold_of(found):
+    """The state between the good one and the bad one."""
+    return next(one for one in found if one.stability is not Stability.STABLE)
+
+
+def away(queue, clients, load, state):
+    """Mean number of clients who will ask again in a state."""
+    return (state.rate - load) * (queue.timeout + float(clients.backoff))
 
 
 def stated(queue, clients, load):
     """Requests that a good state lasts, at the least and the most; none where no other does."""
-    found = states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
+    found = states_at(queue, clients, load)
     if len(found) < 3:
         return 0.0, 0.0
     known = lasting(queue, clients, load, found)
     return (0.0, 0.0) if known is None else (known[0] * load, known[1] * load)
 
 
+def score_at(queue, numbers, load):
+    """What is played."""
+    oldest = None if queue.oldest == inf else queue.oldest
+    graph = ModelGraph("server").station("server", MMm(1.0, queue.servers), drop_older_than=oldest)
+    return score_of(blueprint(graph.impatient(numbers).at(arrival_rate=load)))
+
+
+def counted(run):
+    """Jobs there, and clients."""
+    jobs = int(run.state.queues["present"][0])
+    return jobs, int(run.state.clock["jobs"][0]) - jobs
+
+
+def end_of(queue, numbers, load):
+    """Whether a run has tipped over."""
+    if queue.oldest == inf:
+        far = 4 * queue.servers * (1 + queue.timeout) + 40
+        return lambda run: counted(run)[0] >= far
+    clients = Clients(**numbers)
+    found = states_at(queue, clients, load)
+    between = [away(queue, clients, load, one) for one in (threshold_of(found), found[-1])]
+    far = sum(between) / 2 + queue.servers * (1 + queue.oldest)
+    return lambda run: counted(run)[1] >= far
+
+
 def played(seed, queue, numbers, load):
     """Requests until each of the replicas has tipped over."""
-    graph = ModelGraph("server").station("server", MMm(1.0, queue.servers)).impatient(numbers)
-    score = score_of(blueprint(graph.at(arrival_rate=load)))
-    far = 4 * queue.servers * (1 + queue.timeout) + 40
+    score, over = score_at(queue, numbers, load), end_of(queue, numbers, load)
     step, found = 10 / load, []
     for replica in range(REPLICAS):
         run, until = Run(score, seed, replica, kept=False), 0.0
-        while run.state.queues["present"][0] < far:
+        while not over(run):
             until += step
             run.play(until)
         found.append(until * load)
@@ -94,11 +140,27 @@ def factors(rows):
 
 def table(rows):
     """Lines of the page: by backoff, in timeouts."""
-    for name, low, high in (("none to two", 0.0, 2.0), ("twenty", 20.0, 20.0)):
-        kept = [row for row in rows if low <= float(row["backoff"]) <= high]
+    for name, kept in kinds(rows):
         off = factors(kept)
         middle, usual = np.percentile(off, [50, 90])
         yield f"| {name} | {len(kept)} | {middle:.1f} | {usual:.1f} | {off.max():.1f} |"
+
+
+def kinds(rows):
+    """Rows by their kind, with its name."""
+    for name, low, high in (("none to two", 0.0, 2.0), ("twenty", 20.0, 20.0)):
+        yield name, [row for row in keeping(rows) if low <= float(row["backoff"]) <= high]
+    yield "any, with drop_older_than", dropping(rows)
+
+
+def keeping(rows):
+    """Rows of servers that drop nothing."""
+    return [row for row in rows if int(row["seed"]) < DROPPING]
+
+
+def dropping(rows):
+    """Rows of servers that drop what is old."""
+    return [row for row in rows if int(row["seed"]) >= DROPPING]
 
 
 def main():

@@ -15,7 +15,7 @@ import numpy as np
 from headway.queueing.retries.lasting import LASTING, lasting_up_to
 from headway.queueing.retries.tipping import folds
 from tests import campaigns
-from tests.campaigns.lasting import REPLICAS, drawn, played, stated
+from tests.campaigns.lasting import REPLICAS, drawn, kinds, played, stated
 
 PAGE = Path("tests/data/tipping_loads.csv")
 TITLES = ("seed", "backoff", "fold", "found", "simulated", "error")
@@ -41,17 +41,16 @@ def both(seed):
     return [(seed, *(f"{number:.5g}" for number in row))]
 
 
-def errors(rows, low, high):
-    """By how much loads are off, of backoffs between two, in timeouts [%]."""
-    kept = [row for row in rows if low <= float(row["backoff"]) <= high]
-    found, simulated = (np.array([float(row[name]) for row in kept]) for name in TITLES[3:5])
+def errors(rows):
+    """By how much loads are off [%]."""
+    found, simulated = (np.array([float(row[name]) for row in rows]) for name in TITLES[3:5])
     return 100 * np.abs(found / simulated - 1)
 
 
 def table(rows):
     """Lines of the page: by backoff, in timeouts."""
-    for name, low, high in (("none to two", 0.0, 2.0), ("twenty", 20.0, 20.0)):
-        off = errors(rows, low, high)
+    for name, kept in kinds(rows):
+        off = errors(kept)
         middle, usual = np.percentile(off, [50, 90])
         yield f"| {name} | {len(off)} | {middle:.1f}% | {usual:.1f}% | {off.max():.1f}% |"
 

@@ -51,6 +51,8 @@ def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> 
     if tipping.load <= folds.vanishes:
         return Headline(question, f"Not below {low}, from where on it can stay down; {now}.")
     said = f"They can: between {low} and {high} a burst can tip it over, and it stays down"
+    if tipping.stays is not None and tipping.stays > folds.vanishes:
+        said += f", though not for long below {scale.text(tipping.stays, found.unit)}"
     if isfinite(tipping.pulse):
         said += f"; here {ceil(tipping.pulse):,} requests at once are enough"
     return Headline(question, f"{said}. Until then, {now}.")
@@ -91,4 +93,6 @@ def tipping_signs(report: Report | ModelReport, found: Retries) -> list[Sign]:
     ]
     if lasts is not None:
         signs.insert(1, Sign("by chance soon from", scale.text(lasts, found.unit)))
+    if found.tipping.stays is not None:
+        signs.insert(1, Sign("stays down long from", scale.text(found.tipping.stays, found.unit)))
     return signs

@@ -76,6 +76,12 @@ def test_words_for_states():
     dropping = retries(server(400.0, drop_older_than=0.1))
     names = [one["state"] for one in json.loads(dropping.to_json())["states"]]
     assert names == ["good", "threshold", "bad"]
+    assert "the bad state ends by itself after" in str(dropping)
+    assert "the load from which the bad state does" in str(dropping)
+    lasts = json.loads(dropping.to_json())
+    assert lasts["bad_state_from"] < lasts["bad_lasting_from"] < lasts["good_state_up_to"]
+    assert lasts["bad_ends_after"] > 0
+    assert json.loads(calm.to_json())["bad_ends_after"] is None
     assert "one state lasts" in str(retries(server(400.0, {"timeout": 0.1})))
 
 

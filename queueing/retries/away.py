@@ -1,0 +1,161 @@
+"""The chain of the jobs at a queue and of the clients who will ask again.
+
+An attempt that meets n jobs is served with chance a_n, else dropped; one that is served is late
+with chance l_n, whatever comes later (the law of its wait). Its client asks again a timeout and a
+backoff later, D on average: after first attempts with chance h, after others with chance q. With
+lambda requests a second, o clients who will ask again and mu_n = min(n, m) mu,
+
+    (n, o) -> (n + 1, o)      lambda a_n (1 - h l_n) + q a_n l_n o / D
+           -> (n + 1, o + 1)  lambda h a_n l_n
+           -> (n, o + 1)      lambda h (1 - a_n)
+           -> (n + 1, o - 1)  a_n (1 - q l_n) o / D
+           -> (n, o - 1)      (1 - a_n) (1 - q) o / D
+           -> (n - 1, o)      mu_n.
+
+D is taken as exponential. The mean time to some of the states solves linear equations.
+
+Where what has waited for longer than W is dropped, n counts the jobs that will be served. With m of
+them or more the next waits for n - m to n - m + 1 turns of S / m, as likely for one time as for
+another in between: as many wait as are served within W, m W / S, and then all others are dropped.
+"""
+
+from math import ceil, inf
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.linalg import splu
+
+from headway.kinds import FloatArray
+from headway.queueing.retries.followed import failing
+from headway.queueing.retries.times import TimedQueue
+from headway.records import dataclass
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What attempts meet, by the number of jobs there; shapes (jobs,).
+
+    Parameters
+    ----------
+    served
+        Chances a_n that an attempt is served.
+    late
+        Chances l_n that one that is served is not answered in time.
+    departs
+        Rates mu_n at which jobs are done [1/s].
+    """
+
+    served: FloatArray
+    late: FloatArray
+    departs: FloatArray
+
+
+def meeting(queue: TimedQueue, most: int) -> Meeting:
+    """What attempts meet at a queue with so many jobs at most, or fewer where it drops what is old.
+
+    Examples
+    --------
+    >>> meeting(TimedQueue(1.0, 2, 2.0, oldest=1.5), 99).served.tolist()  # three wait, and no more
+    [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    """
+    time, m = queue.service_time, queue.servers
+    n = np.arange(int(min(most, fullest(queue))) + 1)
+    departs = np.minimum(n, m) / time
+    if queue.oldest == inf:
+        return Meeting(np.ones(len(n)), failing(queue, n), departs)
+    turn = time / m
+    served = np.clip(room(queue) - n, 0.0, 1.0)
+    first = np.minimum(np.maximum(n - m, 0) * turn, queue.oldest)
+    last = np.minimum(np.maximum(n - m + 1, 0) * turn, queue.oldest)
+    return Meeting(served, _late(queue, first, last), departs)
+
+
+def room(queue: TimedQueue) -> float:
+    """Number of jobs there, on average, from which on further ones are dropped: m (1 + W / S)."""
+    return queue.servers * (1 + queue.oldest / queue.service_time)
+
+
+def fullest(queue: TimedQueue) -> float:
+    """The first whole number of jobs at which all further ones are; infinite where none are."""
+    return ceil(room(queue)) if queue.oldest < inf else inf
+
+
+def _late(queue: TimedQueue, first: FloatArray, last: FloatArray) -> FloatArray:
+    """Chance of a late answer after waits that are uniform between two [s]."""
+    scale, limit = queue.service_time, queue.timeout
+    before, after = np.minimum(first, limit), np.minimum(last, limit)
+    wide = last - first
+    # the mean of e^(-(T - w) / S) up to T, and of 1 beyond
+    rising = scale * (np.exp((after - limit) / scale) - np.exp((before - limit) / scale))
+    beyond = wide - (after - before)
+    point = np.exp((before - limit) / scale)
+    return np.where(wide > 0, (rising + beyond) / np.where(wide > 0, wide, 1.0), point)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who asks, and who asks again.
+
+    Parameters
+    ----------
+    load
+        Requests lambda [1/s].
+    first, again
+        Chances h and q that a client asks again after a first attempt failed, and after another.
+    delay
+        Mean time D until it does [s].
+    """
+
+    load: float
+    first: float
+    again: float
+    delay: float
+
+
+def passage(meet: Meeting, asks: Asking, ends: NDArray[np.bool_], start: tuple[int, int]) -> float:
+    """Mean time until the chain comes to some of its states [s].
+
+    Parameters
+    ----------
+    meet, asks
+        The chain's numbers.
+    ends
+        Whether it has come to its end, by clients away and jobs, shape (away, jobs); all those with
+        the most jobs, unless they serve nobody else.
+    start
+        Clients away and jobs at first.
+
+    Examples
+    --------
+    >>> one = Meeting(np.ones(3), np.zeros(3), np.array([0.0, 1.0, 1.0]))
+    >>> ends = np.array([[False, False, True]])  # two jobs: after 2 + (2 + 4)
+    >>> round(passage(one, Asking(0.5, 0.0, 0.0, 1.0), ends, (0, 0)), 12)
+    8.0
+    """
+    away, wide = ends.shape
+    n, o = np.tile(np.arange(wide), away), np.repeat(np.arange(away), wide)
+    served = meet.served[n]
+    late, back, load = served * meet.late[n], o / asks.delay, asks.load
+    joins = np.where(o + 1 < away, load * asks.first, 0.0)
+    moves = (
+        (1, load * served - joins * late + back * asks.again * late),
+        (wide + 1, joins * late),
+        (wide, joins * (1 - served)),
+        (1 - wide, back * (served - asks.again * late)),
+        (-wide, back * (1 - asks.again) * (1 - served)),
+        (-1, meet.departs[n]),
+    )
+    over = ends.ravel()
+    every = np.arange(n.size)
+    leaves = np.sum([rates for _, rates in moves], axis=0)
+    rows, columns, values = [every], [every], [np.where(over, 1.0, leaves)]
+    for step, rates in moves:
+        inside = np.flatnonzero((rates > 0) & ~over)
+        rows.append(inside)
+        columns.append(inside + step)
+        values.append(-rates[inside])
+    value, row, column = map(np.concatenate, (values, rows, columns))
+    system = coo_array((value, (row, column)), (n.size, n.size)).tocsc()
+    times = splu(system, permc_spec="MMD_AT_PLUS_A").solve(np.where(over, 0.0, 1.0))
+    return float(times[start[0] * wide + start[1]])

@@ -1,0 +1,123 @@
+"""From which load a bad state lasts for 10,000 requests: the chain beside simulations.
+
+``python -m tests.campaigns.staying_loads --count 100`` draws servers that drop what is old as
+`tests.campaigns.lasting` does. At the load that the chain names, 12 replicas begin with so many
+requests at once that they are in the bad state, and are played until nobody waits and no more
+clients are away than at the threshold. Those that are there within three lives of a request have
+not been in the bad state, and are left out. The load at which the bad state would have lasted for
+10,000 requests follows from the mean of the others by how steeply the chain's own times rise with
+the load. Left out are loads at an end of those that have two states. Rows are stored in
+`tests/data/staying_loads.csv`; the page docs/accuracy/retries.md rests on it.
+"""
+
+from math import ceil, log
+from pathlib import Path
+
+import numpy as np
+
+from headway.models.simulating.playing.run import Run
+from headway.queueing.retries.lasting import LASTING, staying, staying_from
+from headway.queueing.retries.tipping import folds
+from tests import campaigns
+from tests.campaigns.lasting import (
+    DROPPING,
+    away,
+    counted,
+    drawn,
+    score_at,
+    states_at,
+    threshold_of,
+)
+
+PAGE = Path("tests/data/staying_loads.csv")
+TITLES = ("seed", "spread", "fold", "found", "simulated", "error", "requests")
+REPLICAS = 12
+HIGHER = 1.01  # of the load, to see how steeply times rise
+LIVES = 3  # of a request, after which a replica that stays down is in the bad state
+LONGEST = 2 * LASTING
+"""Requests after which a replica is left."""
+
+
+def both(seed):
+    """The row of a server, if it has one: loads, and the requests that the bad state lasted."""
+    made = drawn(DROPPING + seed)
+    if made is None:
+        return []
+    queue, clients, numbers, _ = made
+    between = folds(queue, clients)
+    load = staying_from(queue, clients, (between.vanishes, between.tips))
+    if load is None or load == between.vanishes or not HIGHER * load < between.tips:
+        return []
+    here, above = (
+        staying(queue, clients, at, states_at(queue, clients, at)) * at
+        for at in (load, HIGHER * load)
+    )
+    steep = log(above / here) / log(HIGHER)
+    requests, ended = played(seed, queue, clients, numbers, load)
+    if not ended:
+        return []
+    simulated = load * (LASTING / requests) ** (1 / steep)
+    error = load / ended**0.5 / steep
+    spread = "constant" if numbers["jitter"] * numbers["backoff"] == 0 else "jittered"
+    row = between.vanishes, load, simulated, error, requests
+    return [(seed, spread, *(f"{number:.5g}" for number in row))]
+
+
+def played(seed, queue, clients, numbers, load):
+    """Mean requests until the bad state ended, and the replicas in which it did.
+
+    The mean is that of times without memory: all that was played, over how often it ended.
+    """
+    found = states_at(queue, clients, load)
+    most = away(queue, clients, load, threshold_of(found)) + queue.servers
+    delay = queue.timeout + numbers["backoff"]
+    settled = LIVES * delay * (1 + numbers["retries"])
+    burst = ceil(2 * found[-1].rate * delay) + 10
+    score, total, ended = score_at(queue, numbers, load), 0.0, 0
+    for replica in range(REPLICAS):
+        run, until, over = Run(score, seed, replica, kept=False), 0.0, False
+        run.play(until)
+        run.state.left[0] = burst  # all of them come with the next
+        while not over and until < settled + LONGEST / load:
+            until += delay / 20
+            run.play(until)
+            jobs, asking = counted(run)
+            over = until > delay and jobs < queue.servers and asking <= most
+        if until > settled:
+            total, ended = total + (until - settled) * load, ended + over
+    return total / max(ended, 1), ended
+
+
+def errors(rows):
+    """By how much loads are off [%]."""
+    found, simulated = (np.array([float(row[name]) for row in rows]) for name in TITLES[3:5])
+    return 100 * np.abs(found / simulated - 1)
+
+
+def factors(rows):
+    """By how much times are off, at these loads."""
+    requests = np.array([float(row["requests"]) for row in rows])
+    return np.maximum(requests / LASTING, LASTING / requests)
+
+
+def table(rows):
+    """Lines of the page: by whether backoffs are spread."""
+    for name in ("jittered", "constant"):
+        kept = [row for row in rows if row["spread"] == name]
+        off, by = errors(kept), factors(kept)
+        middle, usual = np.percentile(off, [50, 90])
+        factor = np.percentile(by, 90)
+        yield (
+            f"| {name} | {len(off)} | {middle:.1f}% | {usual:.1f}% | {off.max():.1f}% | "
+            f"{factor:.1f} | {by.max():.1f} |"
+        )
+
+
+def main():
+    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    campaigns.renewed(both, __doc__, 100, PAGE, TITLES)
+    print("\n".join(table(campaigns.stored_rows(PAGE))))
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)
