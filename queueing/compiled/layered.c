@@ -302,13 +302,21 @@ static const Way *way_of(Play *p, int64_t address)
     return way == end ? NULL : way;
 }
 
+static int64_t order_of(Play *p, int64_t address)
+{
+    int64_t count = orders(&p->instruction[address]);
+    return count > 1 ? (int64_t)(drawn(p, address) * (double)count) : 0;
+}
+
 static int spawn(Play *p, const Instruction *instruction, int64_t j)
 {
     Job *job = &p->job[j];
     job->spawned = p->clock->spawned++;
     job->left = instruction->needed;
     job->next = NONE;
-    for (int64_t w = instruction->way; w < instruction->way + instruction->ways; w++) {
+    int64_t order = order_of(p, job->address);
+    for (int64_t n = 0; n < instruction->ways; n++) {
+        int64_t w = way_in_order(instruction, order, n);
         int64_t branch = take(p, job->entry);
         if (branch == NONE)
             return 0; /* never: there is room before each instruction */
@@ -331,7 +339,9 @@ static int spawn(Play *p, const Instruction *instruction, int64_t j)
 /* Gates of the same spawn that are still shut stand in a line that begins at its parent. */
 static int tell(Play *p, const Instruction *instruction, int64_t j)
 {
-    for (int64_t w = instruction->way; w < instruction->way + instruction->ways; w++) {
+    int64_t order = order_of(p, p->job[j].address);
+    for (int64_t m = 0; m < instruction->ways; m++) {
+        int64_t w = way_in_order(instruction, order, m);
         int64_t before = p->job[j].parent, gate = before == NONE ? NONE : p->job[before].next;
         for (int64_t n = 0; gate != NONE && p->job[gate].address != p->way[w].target; n++) {
             before = gate;

@@ -238,8 +238,10 @@ static void ask(Walk *w, int64_t entry, int64_t caller)
 
 static int spawn(Walk *w, const Instruction *instruction, int64_t j)
 {
+    int64_t order = draw(w, NULL, 0, orders(instruction));
     w->cell[j].left = instruction->needed;
-    for (int64_t n = instruction->way; n < instruction->way + instruction->ways; n++) {
+    for (int64_t m = 0; m < instruction->ways; m++) {
+        int64_t n = way_in_order(instruction, order, m);
         int64_t branch = take(w, w->cell[j].entry);
         if (branch == NONE)
             return 0;
@@ -259,11 +261,14 @@ static int spawn(Walk *w, const Instruction *instruction, int64_t j)
 /* Say at the gates of other branches of the same parent that this one is done. */
 static int tell(Walk *w, const Instruction *instruction, int64_t j)
 {
-    for (int64_t n = instruction->way; n < instruction->way + instruction->ways; n++)
+    int64_t order = draw(w, NULL, 0, orders(instruction));
+    for (int64_t m = 0; m < instruction->ways; m++) {
+        int64_t gate = w->way[way_in_order(instruction, order, m)].target;
         for (int64_t k = 0; k < w->used; k++)
-            if (w->cell[k].parent == w->cell[j].parent &&
-                w->cell[k].address == w->way[n].target && --w->cell[k].left == 0)
+            if (w->cell[k].parent == w->cell[j].parent && w->cell[k].address == gate &&
+                --w->cell[k].left == 0)
                 go_on(w, k);
+    }
     w->cell[j].address++;
     return 1;
 }

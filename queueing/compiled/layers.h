@@ -13,7 +13,7 @@ enum { OVER, MORE, CROWDED, RECORDED, ENDLESS };     /* why a call stops */
 
 /* The score. Places are tasks, whose threads are taken, then processors. */
 
-typedef struct { int64_t kind, place, entry, way, ways, needed; } Instruction;
+typedef struct { int64_t kind, place, entry, way, ways, needed, drawn; } Instruction;
 typedef struct { double chance; int64_t target; } Way; /* cumulated; an address or an entry */
 typedef struct {
     int64_t task, start, rank;
@@ -25,6 +25,18 @@ typedef struct {
     double by_turn, by_priority, by_work;       /* first key of a rank, a sum of these */
     double then_turn, then_priority, then_work; /* and its second */
 } Place;
+
+/* Orders in which branches may begin: any of them first, and from there on forwards or backwards. */
+static inline int64_t orders(const Instruction *i)
+{
+    return !i->drawn ? 1 : i->ways > 2 ? 2 * i->ways : i->ways;
+}
+
+/* The way that is taken at some place of an order. */
+static inline int64_t way_in_order(const Instruction *i, int64_t order, int64_t place)
+{
+    return i->way + (order < i->ways ? order + place : order - place) % i->ways;
+}
 
 /* The state */
 

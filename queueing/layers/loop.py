@@ -24,6 +24,8 @@ from headway.queueing.layers.states.rows import (
     Reason,
     Tally,
     WayRow,
+    in_order,
+    orders,
 )
 from headway.queueing.playing.calendar import cancel, close_hole, open_hole, schedule
 from headway.queueing.playing.chance import drawn, sample
@@ -311,11 +313,19 @@ def _way_of(p: _Play, address: int) -> WayRow | None:
     return next((way for way in ways if chance < way.chance), None)
 
 
-def _spawn(p: _Play, instruction: InstructionRow, j: int) -> bool:
+def _ways_in_order(p: _Play, address: int) -> list[WayRow]:
+    instruction = p.instruction[address]
+    count = orders(instruction)
+    order = int(drawn(p, address) * float(count)) if count > 1 else 0
+    return [p.way[n] for n in in_order(instruction, order)]
+
+
+def _spawn(p: _Play, j: int) -> bool:
     job = p.job[j]
+    instruction = p.instruction[job.address]
     job.spawned, job.left, job.next = p.clock.spawned, instruction.needed, NONE
     p.clock.spawned += 1
-    for way in p.way[instruction.way : instruction.way + instruction.ways]:
+    for way in _ways_in_order(p, job.address):
         number = _take(p, job.entry)
         branch = p.job[number]
         branch.address, branch.thread = way.target, job.thread
@@ -329,9 +339,9 @@ def _spawn(p: _Play, instruction: InstructionRow, j: int) -> bool:
     return False
 
 
-def _tell(p: _Play, instruction: InstructionRow, j: int) -> bool:
+def _tell(p: _Play, j: int) -> bool:
     """Gates of the same spawn that are still shut stand in a line that begins at its parent."""
-    for way in p.way[instruction.way : instruction.way + instruction.ways]:
+    for way in _ways_in_order(p, p.job[j].address):
         before = p.job[j].parent
         gate = p.job[before].next
         while gate != NONE and p.job[gate].address != way.target:
@@ -431,8 +441,8 @@ def _follow(p: _Play, j: int) -> bool:
 _AT_ONCE: dict[int, Callable[[_Play, InstructionRow, int], bool]] = {
     Kind.SEND: _send,
     Kind.BRANCH: _branch,
-    Kind.SPAWN: _spawn,
-    Kind.TELL: _tell,
+    Kind.SPAWN: lambda p, _, j: _spawn(p, j),
+    Kind.TELL: lambda p, _, j: _tell(p, j),
     Kind.ANSWER: lambda p, _, j: _answer(p, j),
     Kind.DONE: lambda p, _, j: _done(p, j),
 }

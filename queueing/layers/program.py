@@ -20,6 +20,7 @@ from headway.queueing.layers.flow import (
     Step,
     Together,
     replies,
+    steps_of,
 )
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
@@ -65,10 +66,14 @@ class Branch:
 
 @dataclass(frozen=True)
 class Spawn:
-    """Start branches at addresses, and go on when so many of them are done."""
+    """Start branches at addresses, and go on when so many of them are done.
+
+    They begin one behind the other, in an order that is drawn where it makes a difference.
+    """
 
     starts: tuple[int, ...]
     needed: int
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,9 +92,10 @@ class Gate:
 
 @dataclass(frozen=True)
 class Tell:
-    """Say at the gates of other branches, by address, that this one is done."""
+    """Say at the gates of other branches, by address, that this one is done; as `Spawn`."""
 
     gates: tuple[int, ...]
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,6 +244,7 @@ class _Writing:
             self.instructions[end] = Branch(((1.0, behind),))
 
     def _together(self, part: Together) -> None:
+        drawn = self._meet_in_queues(part)
         spawn = self._put(Spawn((), part.needed))
         over, starts, ends = self._put(Branch(())), [], {}
         for number, flow in enumerate(part.branches):
@@ -249,9 +256,17 @@ class _Writing:
                 ends[number] = self._put(Tell(()))
             self._put(Done())
         for number, end in ends.items():
-            self.instructions[end] = Tell(tuple(starts[k] for k in part.followers(number)))
-        self.instructions[spawn] = Spawn(tuple(starts), part.needed)
+            gates = tuple(starts[k] for k in part.followers(number))
+            self.instructions[end] = Tell(gates, drawn and len(gates) > 1)
+        self.instructions[spawn] = Spawn(tuple(starts), part.needed, drawn)
         self.instructions[over] = Branch(((1.0, len(self.instructions)),))
+
+    def _meet_in_queues(self, part: Together) -> bool:
+        """Whether branches that begin together may be served in order of arrival."""
+        task = self.system.tasks[self.system.entries[self.at].task]
+        processor = self.system.processors[task.processor]
+        ordered = not (np.all(np.isinf(processor.servers)) or processor.discipline.shares)
+        return ordered or any(step.calls or step.sends for step, _ in steps_of(part))
 
     def _loop(self, body: Flow, mean: float) -> None:
         """Before each round it is drawn whether there is one: m / (1 + m)."""

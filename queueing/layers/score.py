@@ -224,14 +224,16 @@ class _Writing:
     def _of_branches(self, instruction: Instruction) -> InstructionRow:
         """Where branches begin, wait for each other, and end."""
         match instruction:
-            case Spawn(starts, needed):
+            case Spawn(starts, needed, drawn):
                 row = self._ways(Kind.SPAWN, [(0.0, start) for start in starts])
-                row.needed = needed
+                row.needed, row.drawn = needed, int(drawn)
                 return row
             case Gate(needed):
                 return InstructionRow(Kind.GATE, needed=needed)
-            case Tell(gates):
-                return self._ways(Kind.TELL, [(0.0, gate) for gate in gates])
+            case Tell(gates, drawn):
+                row = self._ways(Kind.TELL, [(0.0, gate) for gate in gates])
+                row.drawn = int(drawn)
+                return row
         return InstructionRow(Kind.DONE)
 
     def _ways(self, kind: Kind, ways: list[tuple[float, int]]) -> InstructionRow:

@@ -381,9 +381,9 @@ class World:
                 token.address = ways[self._draw([chance for chance, _ in ways])][1]
             case Answer(forwards):
                 self._answer(token, forwards)
-            case Tell(gates):
+            case Tell(gates, drawn):
                 token.address += 1
-                self._tell(token, gates)
+                self._tell(token, self._shuffled(gates, drawn))
             case Done():
                 self._done(token)
                 return None
@@ -401,9 +401,11 @@ class World:
             case Call(entry):
                 token.request = Request(entry, token)
                 self._ask(token.request)
-            case Spawn(starts, needed):
+            case Spawn(starts, needed, drawn):
                 token.left = needed
-                token.branches = [Token(token.thread, start, token) for start in starts]
+                token.branches = [
+                    Token(token.thread, start, token) for start in self._shuffled(starts, drawn)
+                ]
                 for branch in token.branches:
                     match self.rules.program.instructions[branch.address]:
                         case Gate(needed):
@@ -413,12 +415,26 @@ class World:
 
     def _tell(self, token: Token, gates: tuple[int, ...]) -> None:
         assert token.parent is not None
-        for other in token.parent.branches:
-            if other.address in gates:
+        for gate in gates:
+            for other in [each for each in token.parent.branches if each.address == gate]:
                 other.left -= 1
                 if other.left == 0:
                     other.address += 1
                     self.ready.append(other)
+
+    def _shuffled(self, addresses: tuple[int, ...], drawn: bool) -> tuple[int, ...]:
+        """Any of them first, and then the others around, forwards or backwards."""
+        if not drawn:
+            return addresses
+        ways = list(
+            dict.fromkeys(
+                (each, each[:1] + each[:0:-1])[turn]
+                for turn in (0, 1)
+                for n in range(len(addresses))
+                for each in (addresses[n:] + addresses[:n],)
+            )
+        )
+        return ways[self._draw([1 / len(ways)] * len(ways))]
 
     def _send(self, message: Request) -> None:
         self.roots.append(message)

@@ -17,6 +17,8 @@ from headway.queueing.layers.states.rows import (
     Order,
     PlaceRow,
     WayRow,
+    in_order,
+    orders,
 )
 from headway.queueing.playing.rows import NONE, IntArray, read_rows
 
@@ -220,10 +222,15 @@ def _ask(w: Walk, entry: int, caller: int) -> None:
     _come(w, w.entry[entry].task, j)
 
 
+def _ways_in_order(w: Walk, instruction: InstructionRow) -> list[WayRow]:
+    count = orders(instruction)
+    return [w.way[n] for n in in_order(instruction, _draw(w, [1.0 / count] * count))]
+
+
 def _spawn(w: Walk, instruction: InstructionRow, j: int) -> bool:
     c = w.cell[j]
     c.left = instruction.needed
-    for way in w.way[instruction.way : instruction.way + instruction.ways]:
+    for way in _ways_in_order(w, instruction):
         branch = take(w, c.entry)
         each = w.cell[branch]
         each.address, each.thread, each.parent = way.target, c.thread, j
@@ -238,7 +245,7 @@ def _spawn(w: Walk, instruction: InstructionRow, j: int) -> bool:
 
 def _tell(w: Walk, instruction: InstructionRow, j: int) -> bool:
     """Say at the gates of other branches of the same parent that this one is done."""
-    for way in w.way[instruction.way : instruction.way + instruction.ways]:
+    for way in _ways_in_order(w, instruction):
         for k, c in enumerate(w.cell):
             if c.parent == w.cell[j].parent and c.address == way.target:
                 c.left -= 1

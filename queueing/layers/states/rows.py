@@ -45,7 +45,10 @@ class Reason(IntEnum):
 
 @dataclass(slots=True)
 class InstructionRow:
-    """An instruction: the place, entry or ways that it names, and how many branches it needs."""
+    """An instruction: the place, entry or ways that it names, and how many branches it needs.
+
+    And whether it is drawn which way is taken first.
+    """
 
     kind: int
     place: int = NONE
@@ -53,6 +56,29 @@ class InstructionRow:
     way: int = 0
     ways: int = 0
     needed: int = 0
+    drawn: int = 0
+
+
+def orders(instruction: InstructionRow) -> int:
+    """Orders in which branches may begin: any of them first, then forwards or backwards."""
+    if not instruction.drawn:
+        return 1
+    return 2 * instruction.ways if instruction.ways > 2 else instruction.ways
+
+
+def in_order(instruction: InstructionRow, order: int) -> list[int]:
+    """Rows of its ways in one of these orders, by number.
+
+    Examples
+    --------
+    >>> three = InstructionRow(Kind.SPAWN, way=10, ways=3, drawn=1)
+    >>> [in_order(three, order) for order in range(orders(three))][1:4]
+    [[11, 12, 10], [12, 10, 11], [10, 12, 11]]
+    """
+    step = 1 if order < instruction.ways else -1
+    return [
+        instruction.way + (order + step * n) % instruction.ways for n in range(instruction.ways)
+    ]
 
 
 @dataclass(slots=True)

@@ -379,7 +379,7 @@ def test_a_branch_that_replies_does_not_wait_for_the_others(needed: int) -> None
             assert estimate.holds(float(getattr(means, part)), each), (name, part)
 
 
-@pytest.mark.parametrize("seed", [12, 19])
+@pytest.mark.parametrize("seed", [3, 12])
 def test_branches_wait_for_each_other_as_in_the_whole_chain(seed: int) -> None:
     system = woven(random_system(seed, 2, 2, 2))
     exact, found = by_chain(system), played(system)
