@@ -66,7 +66,7 @@ class Spans:
     parent
         The row that caused it; `ROOT` and `LOST` where there is none.
     linked
-        Whether a link says what caused it: a message, and `ROOT` where that is in no file.
+        Whether a link says what caused it; the parent is `ROOT` where that is in no file.
     kind
         `headway.models.measured.spans.span.SpanKind`.
     start, end

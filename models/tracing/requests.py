@@ -257,7 +257,8 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
     lengths = spans.end - spans.start
     took = np.where(asks[above], lengths[seen[: len(inner)]] - lengths[inner], np.nan)
     sent = spans.kind[seen] == SpanKind.PRODUCER
-    sent[: len(inner)] |= (spans.kind[inner] == SpanKind.CONSUMER) | spans.linked[inner]
+    linked = spans.linked[inner] & (spans.kind[inner] != SpanKind.SERVER)  # which answers a call
+    sent[: len(inner)] |= (spans.kind[inner] == SpanKind.CONSUMER) | linked
     made = _Calls(
         owner[np.append(above, alone)],
         seen,

@@ -199,6 +199,8 @@ def _shares(sampled: float | Mapping[str, float], loads: Sequence[str]) -> dict[
 
 
 def _compared(model: Model, load: Load) -> Compared:
+    if load.rate == 0:  # which is a finding
+        return Compared(load, None, "")
     try:
         solution = model.solve()
     except HeadwayError as error:
