@@ -38,6 +38,7 @@ CHECKS: dict[FindingKind, Look] = {
     runs.DRIFT: runs.drifts,
     runs.REPEATS: runs.scatters,
     runs.MIXED: runs.mixes,
+    runs.SPANS: runs.are_traces,
     within.WARM_UP: within.warms_up,
     within.CHANGE: within.changes,
     within.TREND: within.trends,

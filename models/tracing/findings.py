@@ -427,7 +427,7 @@ def _others(passed_over: Sequence[str]) -> Iterator[Finding]:
         names = [PurePath(name).name for name in passed_over]
         one = len(names) == 1
         yield OTHERS.finding(
-            f"{some_of(names, _SHOWN)} {'is' if one else 'are'} no traces and "
+            f"{some_of(names, _SHOWN)} {'holds' if one else 'hold'} no traces and "
             f"{'was' if one else 'were'} passed over",
             value=float(len(names)),
         )

@@ -550,4 +550,5 @@ def _parsed(text: str, number: int, source: str) -> Any:
 def _broken(error: Exception, first: int, source: str) -> MeasurementError:
     """What refuses a text that is no JSON, whose first line has this number."""
     line = first + getattr(error, "lineno", 1) - 1
-    return MeasurementError(f"{source}:{line}: this JSON is invalid or truncated")
+    mend = "leave that line out, or export the file again" if first > 1 else "export the file again"
+    return MeasurementError(f"{source}:{line}: this JSON is invalid or truncated; {mend}")

@@ -528,7 +528,8 @@ def otlp(*spans: Mapping[str, Any]) -> str:
          "no startTimeUnixNano as a whole number"),
         (otlp({"links": "a"}).replace('"a"', f'"a{json.dumps(SPAN)}"'), "invalid or truncated"),
         ('{"resourceSpans": []}', "no spans; export at least one trace"),
-        ('{"resourceSpans": [', "this JSON is invalid or truncated"),
+        ('{"resourceSpans": [', "this JSON is invalid or truncated; export the file again"),
+        (f"{otlp({})}\n{otlp({})[:-9]}", ":2: this JSON .* truncated; leave that line out, or"),
         ("a,b\n1,2\n", "no traces of OpenTelemetry"),
         (otlp({}).replace('"spans"', '"scope": {"attributes": [{"key": "tailsampling.policy", '
                           '"value": {"stringValue": "slow"}}]}, "spans"'),
