@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-import networkx as nx
 import numpy as np
 
 from headway.errors import GraphError, nearest
@@ -342,6 +341,8 @@ def check_circles(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> No
 
 def _circle(edges: Iterable[tuple[str, str]]) -> list[str]:
     """A circle as names, the first again at its end; empty if there is none."""
+    import networkx as nx
+
     try:
         found = nx.find_cycle(nx.DiGraph(list(edges)))
     except nx.NetworkXNoCycle:

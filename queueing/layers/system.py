@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import ClassVar
 
-import networkx as nx
 import numpy as np
 
 from headway.kinds import Amount
@@ -115,6 +114,8 @@ class LayeredSystem:
     def callers_first(self) -> tuple[str, ...]:
         """Entries, each behind those that request it."""
         edges = [(name, other) for name, entry in self.entries.items() for other in entry.uses]
+        import networkx as nx
+
         graph = nx.DiGraph(edges)
         graph.add_nodes_from(self.entries)
         return tuple(nx.lexicographical_topological_sort(graph))
