@@ -158,7 +158,7 @@ def _of_family(
 ) -> "Report":
     """Fit every form of a family, and report on the best one."""
     from headway.models.inference.server import fit_server
-    from headway.models.reports.report import server_report
+    from headway.models.reports.report import fitted_report
 
     limits = load_limits(low, high)
     listed = None if forms is None else names_of(forms)
@@ -166,7 +166,7 @@ def _of_family(
     y = y or _limited_column(curve, goal, x)
     fit = fit_server(curve, x, y, *limits, family=family, forms=listed, progress=tell)
     tell("drawing", 0.0)
-    return server_report(fit, typed, goal)
+    return fitted_report(fit, typed, goal)
 
 
 def _limited_column(curve: "Measurements", goal: "Goal | None", x: str | None) -> str | None:

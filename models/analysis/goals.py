@@ -129,7 +129,7 @@ def is_goal(text: str) -> bool:
     return any(sense in text for sense in Sense)
 
 
-def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, ...]:
+def read_goals(solution: Solution, texts: str | Goal | Sequence[str | Goal]) -> tuple[Goal, ...]:
     """Read goals such as ``response_time_p99<=300ms``, ``utilisation<=80%``, ``throughput>=500``.
 
     Parameters
@@ -137,7 +137,7 @@ def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, .
     solution
         A solution of the model at any point, which knows the outputs.
     texts
-        Texts, or goals.
+        Texts, or goals; one may stand alone.
 
     Raises
     ------
@@ -151,6 +151,7 @@ def read_goals(solution: Solution, texts: Sequence[str | Goal]) -> tuple[Goal, .
     >>> [(g.output, g.limit) for g in read_goals(model.solve(500), ["node.utilisation <= 80%"])]
     [('node.utilisation', 0.8)]
     """
+    texts = (texts,) if isinstance(texts, str | Goal) else texts
     if not texts:
         msg = "no target is given; give one such as response_time<=300ms"
         raise InvalidParameter(msg)

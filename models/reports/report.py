@@ -207,15 +207,15 @@ def page_place(out: str | Path) -> Path:
     return place
 
 
-def server_report(
-    server_fit: ServerFit, command: str = "", target: str | Goal | None = None
+def fitted_report(
+    fitted: ServerFit | Fit, command: str = "", target: str | Goal | None = None
 ) -> Report:
-    r"""Show the form that suits a server of unknown inside, and those it was chosen from.
+    r"""Show a fit, or the form that suits a server of unknown inside and those it was chosen from.
 
     Parameters
     ----------
-    server_fit
-        The forms of a family, fitted.
+    fitted
+        A model, or the forms of a family, fitted.
     command
         What was typed to get the report, for the record.
     target
@@ -226,10 +226,10 @@ def server_report(
     >>> from headway.models.inference.server import fit_server
     >>> points = [(x, 2 + 1 / (1 - x / 1000)) for x in range(100, 1000, 100)]
     >>> text = "throughput_ops_s,response_ms\n" + "\n".join(f"{x},{y:.4f}" for x, y in points)
-    >>> server_report(fit_server(Measurements.parse(text, "curve")))
+    >>> fitted_report(fit_server(Measurements.parse(text, "curve")))
     Report(server-single against curve, 9 points)
     """
-    fit = server_fit.best
+    fit = fitted.best if isinstance(fitted, ServerFit) else fitted
     sensitivities = _at_operating_point(fit.model, fit.comparison, fit)
     return Report(
         fit.measurements,
@@ -237,8 +237,8 @@ def server_report(
         fit,
         sensitivities,
         command=command,
-        forms=server_fit,
-        kept=None if target is None else kept_by_fit(server_fit, read_limit(target)),
+        forms=fitted if isinstance(fitted, ServerFit) else None,
+        kept=None if target is None else kept_by_fit(fitted, read_limit(target)),
     )
 
 

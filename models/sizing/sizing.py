@@ -78,7 +78,7 @@ class Question:
 
 def size_model(
     model: Model,
-    targets: Sequence[str | Goal],
+    targets: str | Goal | Sequence[str | Goal],
     choose: Mapping[str, Sequence[float] | FloatArray],
     cost: str,
     confidence: float | None = None,
@@ -91,7 +91,7 @@ def size_model(
     model
         A model at one operating point, apart from the choices.
     targets
-        As ``response_time<=300ms``, ``utilisation<=0.8``, ``throughput>=500``.
+        As ``response_time<=300ms``, ``utilisation<=0.8``, ``throughput>=500``: one, or several.
     choose
         Values to choose from by parameter [SI].
     cost
@@ -144,7 +144,7 @@ def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
     return not solution.together(goal.output for goal in goals)
 
 
-def _check_asked(model: Model, targets: Sequence[str | Goal]) -> None:
+def _check_asked(model: Model, targets: str | Goal | Sequence[str | Goal]) -> None:
     """Refuse targets that a model knows nothing of, where it has most of every choice."""
     solution = model.solve()
     _are_slow(read_goals(solution, targets), solution)

@@ -444,7 +444,7 @@ class Model(Kept, ModelVerbs):
         population: Number | None = None,
         think_time: Number | str | None = None,
         method: str = "auto",
-        percentiles: Sequence[float] = (),
+        percentiles: Sequence[float] | float = (),
         **named: Any,
     ) -> "Solution":
         """Solve the network (or the program) at every operating point at once.
@@ -541,7 +541,7 @@ class Model(Kept, ModelVerbs):
         return usual_meaning(output, unit("1/s")).better if stated is None else stated
 
 
-def checked_percents(percentiles: Sequence[float]) -> tuple[float, ...]:
+def checked_percents(percentiles: Sequence[float] | float) -> tuple[float, ...]:
     """Percentages of percentiles; a share such as 0.99 is refused, as it would be the 0.99th.
 
     Raises
@@ -549,11 +549,12 @@ def checked_percents(percentiles: Sequence[float]) -> tuple[float, ...]:
     InvalidParameter
         With what to write.
     """
-    for each in percentiles:
+    percents = (percentiles,) if isinstance(percentiles, int | float) else tuple(percentiles)
+    for each in percents:
         if 0 < each < 1:
             msg = f"percentile {digits(each)}: write it in per cent, {digits(100 * each)}"
             raise InvalidParameter(msg)
-    return tuple(percentiles)
+    return percents
 
 
 def model_at(graph: ModelGraph, values: Mapping[str, Amount]) -> Model:

@@ -382,7 +382,7 @@ class ModelVerbs(ModelDisplay):
 
     def size(
         self,
-        targets: Sequence[str],
+        targets: str | Sequence[str],
         choose: Mapping[str, Sequence[float] | FloatArray],
         cost: str,
         confidence: float | None = None,

@@ -63,6 +63,7 @@ def test_percentiles_are_in_per_cent():
 
     # an exponential service of 0.5 ms alone, behind 1 ms
     assert solution["response_time_p99"] == pytest.approx(1e-3 + 0.5e-3 * np.log(100), rel=1e-6)
+    assert server().solve(0.0, percentiles=99) == solution
     with pytest.raises(InvalidParameter, match=r"percentile 0\.99: write it in per cent, 99"):
         server().solve(0.0, percentiles=[0.99])
 
@@ -90,6 +91,28 @@ def test_a_report_is_written_where_it_is_asked_for(place, tmp_path):
     assert out.read_text() == report.to_html()
     with pytest.raises(OutputError, match=r"must end in \.html"):
         headway.report(server(), place, out=tmp_path / "page.svg")
+
+
+def test_a_fit_has_a_page_of_its_own_and_is_not_fitted_again(place):
+    fit = server().fit(place, "service_time")
+
+    assert headway.report(fit).fit is fit
+    assert headway.report(fit, target="response_time<=5ms").kept is not None
+    assert headway.report(headway.fit_server(place)).forms is not None
+    with pytest.raises(InvalidParameter, match="free needs a model that is not fitted yet"):
+        headway.report(fit, free="delay")
+
+
+def test_one_target_may_stand_alone():
+    pool = headway.load("server-pool").at(delay="1 ms", service_time="9 ms", arrival_rate=500)
+    words = {"choose": {"servers": range(1, 9)}, "cost": "servers"}
+
+    sizes = [
+        headway.size(pool, each, **words)
+        for each in ("response_time<=12ms", ["response_time<=12ms"])
+    ]
+    sizes.append(pool.size("response_time<=12ms", **words))
+    assert len({tuple(one.best.values.items()) for one in sizes}) == 1
 
 
 def test_a_model_alone_has_a_page_and_so_have_load_tests(place, tmp_path):

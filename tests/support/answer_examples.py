@@ -38,7 +38,7 @@ from headway.models.reports.alone import report_model
 from headway.models.reports.kinds.audited import AuditReport
 from headway.models.reports.kinds.builds import BuildsReport
 from headway.models.reports.kinds.days import DayReport
-from headway.models.reports.report import measured_report, server_report
+from headway.models.reports.report import fitted_report, measured_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse
 from tests.support import figures
@@ -169,7 +169,7 @@ PAGES: dict[str, Callable[[], list[Any]]] = {
     "Report": lambda: [
         measured_report(site(), measured(), ["delay", "service_time"]),
         measured_report(site(), measured()),
-        server_report(server()),
+        fitted_report(server()),
         measured_report(site(), in_other_units(), ["service_time"]),
     ],
     "ModelReport": lambda: [

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from headway.errors import InvalidParameter
 from headway.models.analysis.goals import Goal
 from headway.models.files.whole import write_whole
+from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME
 from headway.models.inference.forecasting.highest_load import percentile_column, read_limit
+from headway.models.inference.server import ServerFit
 from headway.models.language.names import Names
 from headway.models.reading.loadtest import LoadTest, Measured, measurements_in, read
 from headway.models.reports.alone import ModelReport, report_model
-from headway.models.reports.report import Report, measured_report, page_place
+from headway.models.reports.report import Report, fitted_report, measured_report, page_place
 from headway.models.structure.model import Model
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def make_report(
-    model: Model | None = None,
+    model: Model | Fit | ServerFit | None = None,
     measurements: Measured | None = None,
     free: Names = (),
     x: str | None = None,
@@ -45,7 +47,7 @@ def make_report(
     Parameters
     ----------
     model
-        What predicts; none for a page on measurements alone.
+        What predicts, or a fit with its measurements; none for a page on measurements alone.
     measurements, x, y, low, high
         As for `headway.models.analysis.comparison.compare`. Without measurements, `y` is what the
         curve shows.
@@ -103,6 +105,10 @@ def make_report(
         of_model = {"y": y, "target": target, "over": over, "fixed": fixed or None}
         refuse({**fitted, **of_model}, "a model")
         report = _of_tests(measurements, baseline, command)
+    elif isinstance(model, Fit | ServerFit):
+        others = {"measurements": measurements, "y": y, "over": over, "baseline": baseline}
+        refuse({**fitted, **others, "fixed": fixed or None}, "a model that is not fitted yet")
+        report = fitted_report(model, command, goal)
     elif over is not None:
         others = {"measurements": measurements, "y": y, "baseline": baseline}
         refuse({**fitted, **others}, "a page without over")
