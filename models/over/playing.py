@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,14 +20,14 @@ from headway.models.over.changing import (
 )
 from headway.models.over.timeline import Periods, Timeline
 from headway.models.simulating.plan import Blueprint
-from headway.models.simulating.playing.run import Run
+from headway.models.simulating.playing.run import Counts, Run
 from headway.models.simulating.replica import Replica, of_clients, results_of
 from headway.models.simulating.scoring import score_of
 from headway.models.simulating.streams import Stream
 from headway.numerals import four_digits, significant
 from headway.queueing.flows.courses import RateTable
 from headway.queueing.playing.rows import RowArray
-from headway.queueing.playing.times import NONE, Times
+from headway.queueing.playing.times import Times
 from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.scaled import Course
 
@@ -76,7 +75,7 @@ def played(
     """
     plan, before = _arriving(day_plan(model), network)
     _check_changes(network, plan)
-    days = _Days(network, plan, before, scaled)
+    days = _Days(network, plan, before, scaled, edges[1])
     several, whole, parts = map(days.between, (edges[0], edges[0][[0, -1]], edges[1]))
     course = None if scaled is None else course_of(network, scaled, days.autoscalings)
     asked = course, target, percentiles
@@ -169,8 +168,15 @@ class _Played(NamedTuple):
     crowds: RowArray
 
 
+class _Part(NamedTuple):
+    """A part of a day that was played: what was counted, and how long its servers served."""
+
+    counts: Counts
+    busy: dict[int, float]
+
+
 class _Days:
-    """A network that is played over its day, as often as is asked.
+    """Days of a network that are played, part by part, to be added up.
 
     Parameters
     ----------
@@ -178,23 +184,35 @@ class _Days:
         What is played, and for how long before the day [s].
     scaled
         What an autoscaler sets, if any.
+    edges
+        Of the parts.
     """
 
     def __init__(
-        self, network: TimedNetwork, plan: Blueprint, before: float, scaled: Scaled | None
+        self,
+        network: TimedNetwork,
+        plan: Blueprint,
+        before: float,
+        scaled: Scaled | None,
+        edges: FloatArray,
     ) -> None:
         self.network, self.plan, self.before, self.scaled = network, plan, before, scaled
-        self.score = score_of(plan)
-        self.changes: list[Changes] = []
+        self.score, self.edges = score_of(plan), edges
+        self.changes = [self._changes(number) for number in range(REPLICAS)]
+        self.days = [list(self._day(number)) for number in range(REPLICAS)]
 
     def between(self, edges: FloatArray) -> list[list[_Played]]:
-        """Results of each period of each day."""
-        self.changes = [self._changes(number) for number in range(REPLICAS)]
-        return [self._day(number, edges) for number in range(REPLICAS)]
+        """Results of each period of each day, whose edges are some of those of the parts."""
+        places = np.searchsorted(self.edges, edges - 1e-9 * (edges[-1] - edges[0])).tolist()
+        lengths = np.diff(edges).tolist()
+        periods = list(zip(pairwise(places), lengths, strict=True))
+        return [
+            [self._together(day[a:b], length) for (a, b), length in periods] for day in self.days
+        ]
 
     @property
     def autoscalings(self) -> list[Autoscaling]:
-        """What the autoscaler did on each of the days that were played last."""
+        """What the autoscaler did on each of the days."""
         return [each for each in self.changes if isinstance(each, Autoscaling)]
 
     def _changes(self, number: int) -> Changes:
@@ -202,18 +220,22 @@ class _Days:
             return _schedule(self.network, self.before)
         return Autoscaling(self.scaled, self.network.edges[0], self.before, (SEED, number))
 
-    def _day(self, number: int, edges: FloatArray) -> list[_Played]:
-        run, each = Run(self.score, SEED, number, kept=True), []
+    def _day(self, number: int) -> Iterator[_Part]:
+        run = Run(self.score, SEED, number, kept=True)
         day = SimulatedDay(run, self.network.start or 0, self.changes[number])
         day.play(self.before)
-        for start, end in pairwise(edges):
+        for end in self.edges[1:].tolist():
             day.begin()
-            day.play(self.before + float(end - self.network.edges[0]))
-            found = results_of(self.plan, run, float(end - start), ())
-            for k, busy in day.busy.items():
-                found[f"{self.plan.places[k].name}.utilisation"] = busy / float(end - start)
-            each.append(_Played(found, run.times(), run.state.crowds.copy()))
-        return each
+            day.play(self.before + end - float(self.network.edges[0]))
+            yield _Part(run.counts, day.busy)
+
+    def _together(self, parts: list[_Part], length: float) -> _Played:
+        counts = Counts.of_all([part.counts for part in parts])
+        found = results_of(self.plan, counts, length, ())
+        for k in parts[0].busy:
+            busy = sum(part.busy[k] for part in parts)
+            found[f"{self.plan.places[k].name}.utilisation"] = busy / length
+        return _Played(found, counts.times(), counts.crowds)
 
 
 def _error(days: list[list[_Played]]) -> str:
@@ -283,8 +305,7 @@ def _clients(days: list[list[_Played]], edges: FloatArray) -> dict[str, FloatArr
 
 def _of_all(days: list[list[_Played]]) -> list[Times]:
     """Times of each period, those of all days together."""
-    periods = zip(*days, strict=True)
-    return [reduce(Times.and_those, (one.times for one in each), NONE) for each in periods]
+    return [Times.of_all(one.times for one in each) for each in zip(*days, strict=True)]
 
 
 def _means(days: list[list[_Played]]) -> dict[str, FloatArray]:
@@ -316,12 +337,9 @@ def _mean_over(network: TimedNetwork, values: FloatArray, edges: FloatArray) -> 
 
 
 def events_of(network: TimedNetwork) -> float:
-    """About how many events its simulated days have: arrivals and departures, at each pass."""
+    """About how many events its simulated days have: arrivals and departures."""
     jobs = float(network.rates @ network.lengths)
-    return _PASSES * REPLICAS * jobs * (1 + float(network.visits.sum()))
-
-
-_PASSES = 3  # over all days: for periods, the whole, and the worst part
+    return REPLICAS * jobs * (1 + float(network.visits.sum()))
 
 
 def _share_over(times: Times, target: float) -> float:

@@ -1,6 +1,6 @@
 """Layered services simulated: replicas of their event loop, and what each of them says."""
 
-from functools import partial, reduce
+from functools import partial
 from math import inf
 from time import perf_counter
 
@@ -103,5 +103,5 @@ def _results(
     found = numbers_of(means, layers)
     values = model.graph.plan.run({**model.inputs, **found}, model.graph.outputs)
     results = {name: float(np.ravel(values[name])[0]) for name in (*found, *model.graph.outputs)}
-    times = reduce(Times.and_those, window.times)
+    times = Times.of_all(window.times)
     return results | {percentile_name(p): times.percentile(p) for p in percentiles}

@@ -6,7 +6,7 @@ from time import perf_counter
 from headway.errors import Saturated
 from headway.models.simulating.plan import Blueprint, SimulatedStation
 from headway.models.simulating.planning import Schedule
-from headway.models.simulating.playing.run import Run
+from headway.models.simulating.playing.run import Counts, Run
 from headway.models.simulating.playing.score import Score
 from headway.models.simulating.scoring import score_of
 from headway.models.structure.outputs import percentile_name
@@ -45,13 +45,15 @@ def replica(
     run.play(planned.warm_up)
     run.begin()
     run.play(planned.horizon)
-    return results_of(plan, run, planned.window, percentiles)
+    return results_of(plan, run.counts, planned.window, percentiles)
 
 
-def results_of(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:
-    """Results of a run since it began to count, a time `window` ago [s]."""
-    results = _system(plan, run, window, percentiles) | _stations(plan, run, window)
-    return results | _regions(plan, run, window)
+def results_of(
+    plan: Blueprint, counts: Counts, window: float, percentiles: tuple[float, ...]
+) -> Replica:
+    """Results of what a run counted in a time [s]."""
+    results = _system(plan, counts, window, percentiles) | _stations(plan, counts, window)
+    return results | _regions(plan, counts, window)
 
 
 MEASURED, DOUBLINGS = 20_000, 3
@@ -81,7 +83,7 @@ def measured_loads(plan: Blueprint) -> dict[str, float]:
         if turn + 1 == DOUBLINGS or plan.gives_up:  # whose attempts would take long to play on
             _check_lines(plan, before, after, until)
     window = until - MEASURED / rate
-    found = _stations(plan, run, window) | _regions(plan, run, window)
+    found = _stations(plan, run.counts, window) | _regions(plan, run.counts, window)
     parts = ("utilisation", "blocked")
     return {
         name: min(sum(found.get(f"{name}.{part}", 0.0) for part in parts), _BUSIEST)
@@ -135,16 +137,18 @@ def seconds_an_event(score: Score, planned: Schedule, seed: int) -> float:
     return (perf_counter() - began) / max(run.events, 1)
 
 
-def _system(plan: Blueprint, run: Run, window: float, percentiles: tuple[float, ...]) -> Replica:
+def _system(
+    plan: Blueprint, counts: Counts, window: float, percentiles: tuple[float, ...]
+) -> Replica:
     """Results of all jobs, and of each class."""
-    crowds = run.state.crowds
-    results = _journeys(crowds, run.times(), plan, window, percentiles)
+    crowds = counts.crowds
+    results = _journeys(crowds, counts.times(), plan, window, percentiles)
     if plan.loses:
         lost = int(crowds["lost"].sum())
         others = sum(int(crowds[name].sum()) for name in ("ended", "late", "withdrawn"))
         results["loss_probability"] = lost / max(lost + others, 1)
     for c, jobs in enumerate(plan.classes) if name_classes(plan) else ():
-        own = _journeys(crowds[c : c + 1], run.times(c), plan, window, percentiles)
+        own = _journeys(crowds[c : c + 1], counts.times(c), plan, window, percentiles)
         results |= {of_class(jobs.name, part): value for part, value in own.items()}
     return results
 
@@ -185,14 +189,14 @@ def of_clients(crowds: RowArray, window: float) -> Replica:
     }
 
 
-def _stations(plan: Blueprint, run: Run, window: float) -> Replica:
+def _stations(plan: Blueprint, counts: Counts, window: float) -> Replica:
     results: Replica = {}
     further = len(plan.places)  # queues of forks' own stand after the stations of the plan
     for k, place in enumerate(plan.places):
-        queues = run.state.queues[run.score.home == k]
+        queues = counts.queues[counts.home == k]
         numbers = _station(place, queues, window)
         if place.serving.needed and not place.branches:  # as busy as the queues of its parts
-            parts = run.state.queues[run.score.home == further]
+            parts = counts.queues[counts.home == further]
             numbers["utilisation"] = _utilisation(place, parts, window)
             further += 1
         if plan.blocks:
@@ -224,10 +228,10 @@ def _utilisation(place: SimulatedStation, queues: RowArray, window: float) -> fl
     return float(used) / window / len(queues)
 
 
-def _regions(plan: Blueprint, run: Run, window: float) -> Replica:
+def _regions(plan: Blueprint, counts: Counts, window: float) -> Replica:
     """Results of regions, and of jobs that wait outside."""
     results: Replica = {}
-    for region, gate in zip(plan.regions, run.state.gates, strict=True):
+    for region, gate in zip(plan.regions, counts.gates, strict=True):
         entered, waited = int(gate["entered"]), float(gate["waiting_area"])
         numbers = {
             "throughput": entered / window,

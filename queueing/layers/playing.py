@@ -6,7 +6,6 @@ batches: each mean is a ratio of two sums over them, with the standard error of 
 """
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from math import inf, isfinite
 
 import numpy as np
@@ -313,7 +312,7 @@ class LayeredRun:
         journeys = self.state.journeys[:recorded]
         for entry in np.unique(journeys["entry"]).tolist():
             own = Times.of(journeys["time"][journeys["entry"] == entry])
-            self._times[entry] = self._times[entry].and_those(own)
+            self._times[entry] = Times.of_all([self._times[entry], own])
         self.state.clock["recorded"] = 0
 
     def window(self) -> Window:
@@ -405,7 +404,7 @@ def _responses(windows: Sequence[Window], entry: int, time: FloatArray) -> Respo
     each = [window.times[entry] for window in windows]
     counts = np.array([times.count for times in each], float)
     sums = np.array([times.sums.sum() for times in each])
-    whole = reduce(Times.and_those, each)
+    whole = Times.of_all(each)
     percentiles = {percent: _percentile(whole, each, percent) for percent in PERCENTS}
     return ResponsePlayed(ratio(counts, time), ratio(sums, counts), percentiles, whole)
 

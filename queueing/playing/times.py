@@ -5,6 +5,8 @@ percentile, the mean of the bin in which it lies, is within 2**-11 of the sorted
 equal to it where all times of the bin are the same.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,11 +59,18 @@ class Times:
         counts, sums = (np.add.reduceat(each, first) for each in (self.counts, self.sums))
         return Times(self.bins[first], counts, sums)
 
-    def and_those(self, others: "Times") -> "Times":
-        """Both together."""
-        order = np.argsort(np.concatenate([self.bins, others.bins]), kind="stable")
-        pairs = zip(vars(self).values(), vars(others).values(), strict=True)
-        return Times(*(np.concatenate(pair)[order] for pair in pairs)).merged()
+    @classmethod
+    def of_all(cls, some: Iterable["Times"]) -> "Times":
+        """Several together."""
+        known = [one for one in some if one.bins.size] or [NONE]
+        if len(known) == 1:
+            return known[0]
+        bins, counts, sums = (
+            np.concatenate([getattr(one, name) for one in known])
+            for name in ("bins", "counts", "sums")
+        )
+        order = np.argsort(bins, kind="stable")
+        return cls(bins[order], counts[order], sums[order]).merged()
 
     @property
     def count(self) -> int:

@@ -1,6 +1,6 @@
 """Play a score in slices, so that Ctrl-C is heard and arrays grow between them."""
 
-from functools import reduce
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,54 @@ from headway.errors import GraphError
 from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.rows import Reason
 from headway.models.simulating.playing.score import Score
-from headway.models.simulating.playing.state import State, opening
-from headway.queueing.playing.rows import RowArray
+from headway.models.simulating.playing.state import COUNTED, State, opening
+from headway.queueing.playing.rows import IntArray, RowArray
 from headway.queueing.playing.times import NONE, Times
+from headway.records import dataclass
 
 SLICE = 2**18
 """Events of a slice."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What a run counted in some time.
+
+    Parameters
+    ----------
+    home
+        The station of each queue.
+    queues, gates, crowds
+        Rows of each; of them only what is `COUNTED`.
+    each
+        Times of the journeys that ended, by class.
+    """
+
+    home: IntArray
+    queues: RowArray
+    gates: RowArray
+    crowds: RowArray
+    each: dict[int, Times]
+
+    def times(self, class_: int | None = None) -> Times:
+        """Times of the journeys that ended, of one class or of all."""
+        if class_ is not None:
+            return self.each[class_]
+        return Times.of_all(self.each.values())
+
+    @classmethod
+    def of_all(cls, some: Sequence["Counts"]) -> "Counts":
+        """Those of several times together, one or more."""
+        if len(some) == 1:
+            return some[0]
+        sums = {name: getattr(some[0], name).copy() for name in COUNTED}
+        for name, fields in COUNTED.items():
+            each = [getattr(one, name) for one in some]
+            rows = np.concatenate(each, dtype=each[0].dtype).reshape(len(some), -1)
+            for field in fields:
+                sums[name][field] = rows[field].sum(axis=0)
+        times = {c: Times.of_all(one.each[c] for one in some) for c in some[0].each}
+        return cls(some[0].home, **sums, each=times)
 
 
 class Run:
@@ -70,7 +112,7 @@ class Run:
         """Count the times of journeys that ended."""
         for c, before in self._times.items():
             own = journeys["time"][journeys["class_"] == c]
-            self._times[c] = before.and_those(Times.of(own)) if own.size else before
+            self._times[c] = Times.of_all([before, Times.of(own)])
 
     def begin(self) -> None:
         """Count anew from now on: the warm-up is over."""
@@ -82,11 +124,11 @@ class Run:
         """Events so far."""
         return int(self.state.clock["events"][0])
 
-    def times(self, class_: int | None = None) -> Times:
-        """Times of the journeys that ended, of one class or of all."""
-        if class_ is not None:
-            return self._times[class_]
-        return reduce(Times.and_those, self._times.values())
+    @property
+    def counts(self) -> Counts:
+        """What it counted since it began to."""
+        arrays = {name: getattr(self.state, name).copy() for name in COUNTED}
+        return Counts(self.score.home, **arrays, each=dict(self._times))
 
 
 def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any, ...]:

@@ -16,6 +16,19 @@ JOURNEYS, MOST_JOURNEYS = 2**12, 2**16
 """Journeys that are taken out of the state together: at first, and in a long run."""
 
 
+COUNTED = {
+    "queues": (
+        *("served", "lost", "present_area", "used_area", "held_area", "stayed", "allotted"),
+    ),
+    "gates": ("entered", "waiting_area", "inside_area", "full"),
+    "crowds": (
+        *("ended", "lost", "taken", "requests", "attempts", "withdrawn", "late", "given_up"),
+        *("useful", "wasted"),
+    ),
+}
+"""Fields of arrays of a state that count what happens, and begin anew after a warm-up."""
+
+
 @dataclass
 class State:
     """Where everything stands.
@@ -65,16 +78,10 @@ class State:
 
     def forget(self) -> None:
         """Count anew from now on: the warm-up is over."""
-        for array, names in (
-            (self.queues, ("served", "lost", "present_area", "used_area", "held_area", "stayed")),
-            (self.queues, ("allotted",)),
-            (self.gates, ("entered", "waiting_area", "inside_area", "full")),
-            (self.crowds, ("ended", "lost", "taken", "requests", "attempts", "withdrawn", "late")),
-            (self.crowds, ("given_up", "useful", "wasted")),
-            (self.clock, ("recorded",)),
-        ):
+        for array, names in COUNTED.items():
             for name in names:
-                array[name] = 0
+                getattr(self, array)[name] = 0
+        self.clock["recorded"] = 0
 
 
 def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:

@@ -202,7 +202,7 @@ def by_headway(plan, time, seed):
         crowds = run.state.crowds
         ended, lost = crowds["ended"].sum(), crowds["lost"].sum()
         values["journey"].append(crowds["taken"].sum() / ended)
-        values[PERCENT].append(run.times().percentile(PERCENT))
+        values[PERCENT].append(run.counts.times().percentile(PERCENT))
         values[LOSS].append(lost / (lost + ended))
     return values
 

@@ -11,8 +11,8 @@ from headway.models import ModelGraph, parse_model
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.loop import play
 from headway.models.simulating.playing.rows import Choice, Reason
-from headway.models.simulating.playing.run import Run, arguments
-from headway.models.simulating.playing.state import opening
+from headway.models.simulating.playing.run import Counts, Run, arguments
+from headway.models.simulating.playing.state import COUNTED, opening
 from headway.models.simulating.scoring import score_of
 from headway.queueing import MM1, Discipline, MGm, Parallel
 from headway.queueing.compiled.library import LIBRARY, TWINS
@@ -179,7 +179,7 @@ def test_a_queue_that_grows_has_room():
 def test_percentiles_are_those_of_the_sorted_times():
     run = Recorded(score(one(MGm(1.0, 3, 2.0), 2.0)), 1, 0, kept=True)
     run.play(20_000.0)
-    times, kept = np.array(run.every), run.times()
+    times, kept = np.array(run.every), run.counts.times()
     assert kept.count == len(times) > 39_000
     assert kept.sums.sum() == pytest.approx(times.sum(), rel=1e-12)
     percents = [1, 25, 50, 95, 99, 99.9]
@@ -197,10 +197,10 @@ def test_times_that_are_alike_have_exact_percentiles():
 def test_times_take_little_memory():
     run = Run(score(one(MM1(1.0), 0.9)), 1, 0, kept=True)
     run.play(2e5)
-    before = run.times().bins.size
+    before = run.counts.times().bins.size
     run.play(1e6)
-    assert run.times().count > 0.85e6
-    assert run.times().bins.size < 2 * before < 100_000
+    assert run.counts.times().count > 0.85e6
+    assert run.counts.times().bins.size < 2 * before < 100_000
 
 
 @built
@@ -211,7 +211,7 @@ def test_memory_stays_flat():
     run.play(2e6)
     assert run.events > 3.5e6
     assert run.state.jobs.nbytes <= 2 * before
-    assert run.times().count == 0
+    assert run.counts.times().count == 0
 
 
 def test_slices_do_not_show():
@@ -303,3 +303,30 @@ def test_the_shortest_job_first_waits_as_phipps_says():
     )
     crowd = run.state.crowds[0]
     assert crowd["taken"] / crowd["ended"] == pytest.approx(1 + waits, rel=0.02)
+
+
+def counted(cuts):
+    """What a server with impatient clients counts between times, each begun anew [s]."""
+    graph = (
+        ModelGraph("one")
+        .station("node", MGm(1.0, 2, 2.0))
+        .impatient({"timeout": 3.0, "retries": 2})
+    )
+    run, parts = Run(score(graph.at(arrival_rate=1.7)), 5, 0, kept=True), []
+    for until in cuts:
+        run.begin()
+        run.play(until)
+        parts.append(run.counts)
+    return parts
+
+
+def test_parts_of_a_run_add_up_to_the_whole():
+    whole, together = counted([900.0])[0], Counts.of_all(counted([100.0, 350.0, 350.5, 900.0]))
+    for name, fields in COUNTED.items():
+        for field in fields:
+            one, other = (getattr(each, name)[field] for each in (whole, together))
+            assert other == pytest.approx(one, rel=1e-9), (name, field)
+    one, other = whole.times(), together.times()
+    assert other.bins.tolist() == one.bins.tolist()
+    assert other.counts.tolist() == one.counts.tolist()
+    assert other.sums == pytest.approx(one.sums, rel=1e-12)
