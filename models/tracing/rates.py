@@ -19,8 +19,8 @@ exp(-(m - a)^2 / 2 z a), is off by the relative error of z times
     x = (m - a)^2 / 2 a  (Hayward's approximation; Fredericks, Bell System Technical Journal 59,
     1980):
 
-the more, the fewer threads are busy. The m and w of the highest likelihood count; what the others
-say is the doubt of w. With r = 0 and c = 1 it is the law of m processors that requests share,
+the more, the fewer threads are busy. The likeliest m counts, with its w; what the others say is the
+doubt of w. With r = 0 and c = 1 it is the law of m processors that requests share,
 whose work stretches.
 """
 
@@ -52,7 +52,7 @@ ROUGH = Rough(0.4, 0.25, 0.25)
 a few services are far off, and make intervals that ``--adverse`` finds true. By peakedness they are
 off by 0.26 (the same with ``--count 10``)."""
 _LIKELY = 9.0  # deviance by which a pool has to explain more than none: three standard errors
-_POSSIBLE = 4.0  # deviance within which other numbers of threads do as well: two of them
+_SURE = 0.95  # chance of the numbers of threads in an interval
 _TRIED, _ZOOMS = 33, 5  # values of the work between two ends, and how often the ends close in
 _ALIKE = 1e-3  # deviance by which nobody who waits differs from few who do
 _MORE = 1.01  # of a rate, to see how waits grow with it
@@ -130,7 +130,8 @@ class ByRates(NamedTuple):
     Parameters
     ----------
     pool
-        Threads; infinite where none explain more than chance.
+        The likeliest threads, and those that have 95% together; infinite where none explain more
+        than chance.
     work
         Mean of the first gap without waiting [s].
     doubt
@@ -153,12 +154,12 @@ class _Peak(NamedTuple):
 def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     """Find threads from mean times and rates.
 
-    Threads are seen if they explain more than chance; the work is then theirs. If not, the model
-    has no limit, so all that was measured counts as work: a shorter one would contradict the loads.
-    How far it may be from that is told by all numbers of threads. Beforehand a pool is as likely to
-    be busy to any share a / m as to any other, a being the offered load: so m threads have the
-    chance 1 / m - 1 / (m + 1), and what is beyond those tried counts as no limit. Each counts by
-    its likelihood too, integrated over the work by Laplace's method.
+    Threads are seen if they explain more than chance; the work is then that of the likeliest. If
+    not, the model has no limit, so all that was measured counts as work: a shorter one would
+    contradict the loads. How far it may be from that is told by all numbers of threads. Beforehand
+    a pool is as likely to be busy to any share a / m as to any other, a being the offered load: so
+    m threads have the chance 1 / m - 1 / (m + 1), and what is beyond those tried counts as no
+    limit. Each counts by its likelihood too, integrated over the work by Laplace's method.
 
     Parameters
     ----------
@@ -171,14 +172,16 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     if free.work <= 0:  # nobody does anything that takes time
         return ByRates(Pool(inf, low, inf), free.work, 0.0)
     peaks = _peaks(loads, low, free)
-    best = min(peaks, key=lambda m: peaks[m].deviance)
-    least = peaks[best].deviance
-    weights = _weights(free, peaks)
+    least = min(peak.deviance for peak in peaks.values())
+    chances = _chances(free, peaks)
+    weights = list(zip(chances.values(), [*peaks.values(), free], strict=True))
     if least >= free.deviance - _LIKELY:
         return ByRates(Pool(inf, low, inf), free.work, _doubt(free.work, weights, free))
-    near = [m for m, peak in peaks.items() if peak.deviance < least + _POSSIBLE]
-    work = peaks[best].work
-    pool = Pool(float(best), min(near), float(max(near)))
+    likely = sorted(peaks, key=lambda m: chances[m], reverse=True)
+    reached = np.cumsum([chances[m] for m in likely])
+    near = likely[: int(np.searchsorted(reached, _SURE * reached[-1])) + 1]
+    work = peaks[likely[0]].work
+    pool = Pool(float(likely[0]), min(near), float(max(near)))
     return ByRates(pool, work, _doubt(work, weights, free))
 
 
@@ -203,13 +206,15 @@ def _next(threads: int) -> int:
     return threads + max(threads // 32, 1)
 
 
-def _weights(free: _Peak, peaks: Mapping[int, _Peak]) -> list[tuple[float, _Peak]]:
+def _chances(free: _Peak, peaks: Mapping[int, _Peak]) -> dict[float, float]:
     """How likely each number of threads is, no limit standing for all beyond the others."""
-    chances = [(1 / m - 1 / _next(m), peak) for m, peak in peaks.items()]
-    before = [(1 / _next(max(peaks)), free), *chances]
-    least = min(peak.deviance for _, peak in before)
-    each = [p * exp((least - peak.deviance) / 2) * sqrt(peak.variance) for p, peak in before]
-    return [(x / sum(each), peak) for x, (_, peak) in zip(each, before, strict=True)]
+    before = {m: 1 / m - 1 / _next(m) for m in peaks} | {inf: 1 / _next(max(peaks))}
+    least = min(peak.deviance for peak in (*peaks.values(), free))
+    each = {
+        m: chance * exp((least - peak.deviance) / 2) * sqrt(peak.variance)
+        for (m, chance), peak in zip(before.items(), [*peaks.values(), free], strict=True)
+    }
+    return {m: chance / sum(each.values()) for m, chance in each.items()}
 
 
 def _doubt(work: float, weights: Sequence[tuple[float, _Peak]], free: _Peak) -> float:

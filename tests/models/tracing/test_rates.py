@@ -25,8 +25,8 @@ def seen(rate: float, gap: float, error: float) -> Seen:
     return Seen(rate, 0.0, gap, error, 0.0, 1.0)
 
 
-def drawn(draws: np.random.Generator) -> tuple[list[Seen], float]:
-    """Three loads of a pool that is busy to any share at the highest, and its work."""
+def drawn(draws: np.random.Generator) -> tuple[list[Seen], float, int]:
+    """Three loads of a pool that is busy to any share at the highest, its work and its threads."""
     work, highest = draws.uniform(0.002, 0.02), draws.uniform(50, 400)
     offered = work * highest
     threads = int(np.ceil(offered / draws.uniform(0.05, 0.9)))
@@ -39,20 +39,28 @@ def drawn(draws: np.random.Generator) -> tuple[list[Seen], float]:
         waits = law * exp(common + apart + free * bunched)
         error = 0.02 * work
         loads.append(seen(share * highest, work + waits + error * draws.standard_normal(), error))
-    return loads, work
+    return loads, work, threads
 
 
 @pytest.mark.slow
-def test_the_interval_of_the_work_holds_it_as_often_as_it_says() -> None:
-    """Of 20 services whose waiting is as rough as measured: 95%, to three standard errors."""
+def test_intervals_hold_what_they_are_of_as_often_as_they_say() -> None:
+    """Of 20 services whose waiting is as rough as measured: 95%, to three standard errors.
+
+    Of the pools that are seen as many hold their threads, which the likeliest are in most.
+    """
     draws = np.random.default_rng(38)
-    held = 0
+    held, inside, right = 0, [], []
     for _ in range(20):
-        loads, work = drawn(draws)
+        loads, work, threads = drawn(draws)
         found = pool_by_rates(loads, 1)
         own = 1 / sqrt(sum(each.error**-2 for each in loads))
         held += abs(found.work - work) < 1.96 * sqrt(own**2 + found.doubt**2)
+        if found.pool.seen:
+            inside.append(found.pool.low <= threads <= found.pool.high)
+            right.append(found.pool.threads == threads)
     assert held / 20 > 0.95 - 3 * sqrt(0.95 * 0.05 / 20)
+    assert np.mean(inside) > 0.95 - 3 * sqrt(0.95 * 0.05 / len(inside))
+    assert np.mean(right) > 0.5
 
 
 @pytest.mark.parametrize("threads", [1, 3, 6])
