@@ -155,8 +155,8 @@ def fewest_states(system: LayeredSystem) -> float:
     """States that there are at least: where clients can be, by number.
 
     With one entry of a task on one way there, k clients at it or below have f(k) places, where
-    f is the convolution of those of the entries it calls, and of 1 where it takes time itself,
-    up to the threads of the task.
+    f is the convolution of those of the entries it calls, and of 1 where it takes time itself.
+    Beyond the threads of the task the others wait for one, f(k) = f(threads).
 
     Examples
     --------
@@ -171,8 +171,8 @@ def fewest_states(system: LayeredSystem) -> float:
     ...         "read": Entry("store", Step("read", 0.1)),
     ...     },
     ... )
-    >>> fewest_states(two)  # none, one or two clients are served, the others think
-    3.0
+    >>> fewest_states(two)  # none to five clients ask, of whom two at most are served
+    6.0
     """
     found = 1.0
     for name, entry in system.entries.items():
@@ -196,7 +196,7 @@ def _ways_below(system: LayeredSystem, name: str, most: int, seen: set[str]) -> 
             below = _ways_below(system, called, limit, seen)
             if _takes_time(system, called):
                 below = np.cumsum(below)
-            ways = np.convolve(ways, below)[: most + 1]
+            ways = np.convolve(ways, np.pad(below, (0, most - limit), mode="edge"))[: most + 1]
     return ways
 
 
