@@ -8,6 +8,7 @@ import click
 
 from headway.cli.curves import curve_at_settings, one_curve
 from headway.cli.main import used
+from headway.cli.methods import MethodName
 from headway.cli.options import (
     chosen_model,
     complete_model,
@@ -58,6 +59,12 @@ FORMS = (
     help="Find the highest load within a limit: 'response_time_p99<=50ms'.",
 )
 @click.option("--over", metavar="DAY", help="Follow a load over time: a CSV, or 24h.")
+@click.option(
+    "--method",
+    metavar="NAME",
+    type=MethodName(),
+    help="Method of the day, with --over: any of 'headway methods'.",
+)
 @click.option("--baseline", metavar="PLACE", help="Load test of the previous build; without MODEL.")
 @free_option
 @click.option(
@@ -79,6 +86,7 @@ def command(
     out: Path,
     target: str | None,
     over: str | None,
+    method: str | None,
     baseline: str | None,
     free: str | None,
     forms: str | None,
@@ -101,6 +109,8 @@ def command(
     with working("making the page") as tell:
         fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
         by_hand = _set_by_hand(settings)
+        if over is None:
+            refuse({"--method": method}, "a load over time; give --over DAY")
         if model is None:
             of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
             refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL, such as server")
@@ -110,7 +120,9 @@ def command(
             without = {"--data": data or None, "--y": y, "--baseline": baseline}
             refuse({**fitted, **without}, "a page without --over")
             chosen = chosen_model(model, preset, settings)
-            report = make_report(chosen, fixed=by_hand, command=typed, target=goal, over=over)
+            report = make_report(
+                chosen, fixed=by_hand, command=typed, target=goal, over=over, method=method
+            )
         elif not data:
             refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
             chosen = chosen_model(model, preset, settings)

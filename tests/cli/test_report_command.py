@@ -394,11 +394,20 @@ def test_a_day_and_two_builds_have_pages_of_the_same_order(
         (["server", "--target", "throughput>=5"], "a load is sought under a limit"),
         (["--data", RAID, "--target", "response_time<=5ms"], "--target needs a model"),
         (["server", "--over", "office", "--data", RAID], "--data needs a page without --over"),
+        (["server", "--method", "fluid"], "--method needs a load over time; give --over DAY"),
+        (["server", "--over", "office", "--method", "mva"], "mva"),
         (["program-overhead", "--target", "response_time<=5ms"], "response_time"),
     ],
 )
 def test_targets_and_days_that_cannot_be_answered_are_refused(arguments, message, tmp_path):
     assert message in refusal("report", *arguments, "--out", tmp_path / "x.html")
+
+
+def test_a_day_is_solved_by_the_method_asked_for(tmp_path):
+    pool = ["--set", "delay=1ms", "--set", "service_time=10ms", "--set", "servers=5"]
+    out = tmp_path / "x.html"
+    headway("report", "server-pool", *pool, "--over", "office", "--method", "fluid", "--out", out)
+    assert "method: fluid" in parsed(out.read_text()).text
 
 
 def test_the_how_to_quotes_the_answer_of_its_page(tmp_path):

@@ -17,6 +17,7 @@ from headway.models.reading.loadtest import LoadTest, Measured, measurements_in,
 from headway.models.reports.alone import ModelReport, report_model
 from headway.models.reports.report import Report, fitted_report, measured_report, page_place
 from headway.models.structure.model import Model
+from headway.queueing.methods.registry import AUTO
 
 if TYPE_CHECKING:
     from headway.models.over.days import Day
@@ -41,6 +42,7 @@ def make_report(
     target: str | Goal | None = None,
     over: "Day | Path | str | float | None" = None,
     baseline: Measured | None = None,
+    method: str | None = None,
 ) -> "AnyReport":
     r"""Report on a model, on measurements, or on both compared, as ``headway report`` does.
 
@@ -67,6 +69,8 @@ def make_report(
         A load over time, as for `Model.over`: a page of the day.
     baseline
         The load test of the build before, for a page of two builds without a model.
+    method
+        By which the day is solved; chosen if left out.
 
     Returns
     -------
@@ -100,6 +104,8 @@ def make_report(
         "high": None if high == math.inf else high,
     }
     fitted = {"free": free or None, "x": x, **limits}
+    if over is None:
+        refuse({"method": method}, "a load over time; give over")
     report: AnyReport
     if model is None:
         of_model = {"y": y, "target": target, "over": over, "fixed": fixed or None}
@@ -112,7 +118,7 @@ def make_report(
     elif over is not None:
         others = {"measurements": measurements, "y": y, "baseline": baseline}
         refuse({**fitted, **others}, "a page without over")
-        report = _of_day(model, over, goal, command)
+        report = _of_day(model, over, goal, command, method or AUTO)
     elif measurements is None:
         refuse({**fitted, "baseline": baseline}, "measurements")
         report = report_model(model, y, fixed, command, goal)
@@ -183,7 +189,7 @@ def _load_test(measured: Measured) -> LoadTest:
 
 
 def _of_day(
-    model: Model, over: "Day | Path | str | float", goal: Goal | None, command: str
+    model: Model, over: "Day | Path | str | float", goal: Goal | None, command: str, method: str
 ) -> "DayReport":
     """A model over a day."""
     from headway.models.reports.kinds.days import DayReport
@@ -191,4 +197,5 @@ def _of_day(
     if goal is not None and goal.output != RESPONSE_TIME:
         msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
         raise InvalidParameter(msg)
-    return DayReport(model.over(over, None if goal is None else goal.limit), command)
+    limit = None if goal is None else goal.limit
+    return DayReport(model.over(over, limit, method=method), command)
