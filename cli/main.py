@@ -48,7 +48,7 @@ COMMANDS = {
     "size": "Find the cheapest configuration that meets targets.",
     "sweep": "Solve millions of points and keep summaries of them.",
     "signature": "Derive a signature from measurements: SFS, LogP, LogGP.",
-    "report": "Write an HTML page: curve, fit, residuals, sensitivities.",
+    "report": "Write a page: question, answer, curve, how sure it is.",
     "reproduce": "Recompute the published tables and list their errata.",
     "export": "Write predictions beside measurements, for Grafana.",
     "mcp": "Serve commands as tools for an assistant, within one folder.",

@@ -214,7 +214,7 @@ _y_option = click.option(
     shell_complete=_complete_column,
 )
 _UNIT, _STATED = twins(
-    "--unit, --role, --clients", "Of the files; also --where, --rate, --arrivals."
+    "--unit, --role, --clients", "Facts that files lack: --where, --rate, --arrivals."
 )
 _unit_option = click.option(
     "--unit",

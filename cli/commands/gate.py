@@ -23,7 +23,7 @@ FORMS = (
     "headway gate after.csv --baseline before.csv",
     "headway gate after.csv --baseline before.csv --junit gate.xml",
 )
-_SUMMARY, _JUNIT = twins("--summary, --junit FILE", "Write Markdown, and JUnit's XML.")
+_SUMMARY, _JUNIT = twins("--summary, --junit FILE", "Write the checks as Markdown, as JUnit XML.")
 
 
 def _place(_c: click.Context, _p: click.Parameter, path: Path | None) -> Path | None:

@@ -19,7 +19,7 @@ size(model, targets, choose, cost)
 sweep(model, space)
     Solve a model at millions of points and keep what matters.
 report(model, measurements)
-    Write one page: curve, fit, residuals, sensitivities.
+    Write one page: question, answer, curve, how sure it is.
 ModelGraph(name)
     Build a model from stations, links and routes.
 

@@ -20,6 +20,7 @@ from headway.models.reports.contents import (
     Formulas,
     Grid,
     Heading,
+    Headline,
     Light,
     Sign,
     Sliders,
@@ -109,7 +110,7 @@ def _contents(
     }
     return Contents(
         subject(report),
-        headline(report, found),
+        _doubted(headline(report, found), report),
         tuple(_signs(report, found)),
         chart,
         caption,
@@ -117,6 +118,17 @@ def _contents(
         report.command,
         made if isinstance(made, Panel) else None,
     )
+
+
+def _doubted(said: Headline, report: Report | ModelReport) -> Headline:
+    """The answer; where the model is far from the measured points, it says so at once."""
+    if isinstance(report, ModelReport):
+        return said
+    error = report.comparison.summary["rms_relative_error"]
+    if judged(error, _CLOSE, _FAR) is not Light.BAD:
+        return said
+    doubt = f"But the model misses the measured points by {percent(error)}."
+    return Headline(said.question, f"{said.answer} {doubt}")
 
 
 def _signs(report: Report | ModelReport, found: Retries | None) -> Iterator[Sign]:

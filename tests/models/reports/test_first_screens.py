@@ -17,6 +17,7 @@ from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.legends import legend, make_room
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.kinds.builds import BuildsReport, builds_contents
+from headway.models.reports.kinds.modelled import measured_contents
 from headway.models.reports.panel import Panel, panel
 from headway.models.reports.report import measured_report
 from headway.models.structure.graph import ModelGraph
@@ -143,3 +144,14 @@ def test_a_chart_is_as_high_as_its_measurements_ask_not_as_its_other_curves():
     drawn = labels(figure)
     assert {"p99 by the model", "preset scsi, not fitted"} <= drawn.keys()
     assert figure.axes[0].get_ylim()[1] < 3 * np.nanmax(drawn["measured"].get_ydata())
+
+
+@pytest.mark.parametrize(("times", "is_doubted"), [(1.0, False), (1.08, False), (1.5, True)])
+def test_an_answer_says_at_once_that_its_model_misses_the_data(times, is_doubted):
+    """One server of 1 ms without delay, and measured times of 1, 1.08 and 1.5 of what it says."""
+    model = catalogue_model("server-single").at(delay="0 ms", service_time="1 ms")
+    rows = [f"{x},{times / (1 - x / 1000)}" for x in (100, 300, 500, 800)]
+    data = Measurements.parse("\n".join(["throughput_ops_s,response_ms", *rows]), "t")
+
+    answer = measured_contents(measured_report(model, data)).headline.answer
+    assert ("But the model misses the measured points by 33.3%." in answer) == is_doubted
