@@ -213,9 +213,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _STATED = twins(
-    "--unit, --role, --clients", "Facts that files lack: --where, --rate, --arrivals."
-)
+_UNIT, _STATED = twins("--unit, --role, --clients", "What files lack: --where, --rate, --arrivals.")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
