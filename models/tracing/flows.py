@@ -44,6 +44,11 @@ class Always:
 
     times: int
 
+    @property
+    def mean(self) -> float:
+        """Mean number of times."""
+        return float(self.times)
+
 
 @dataclass(frozen=True)
 class Geometric:
@@ -308,7 +313,7 @@ def doing(made_of: Made) -> Doing:
         blocks.append(
             Block(
                 tuple(made_of.stages[k] for k in numbers),
-                tuple(map(_times, counts)),
+                tuple(map(times_of, counts)),
                 float(gaps.sum()) / requests,
                 _scv(gaps),
                 tuple(_correlation(count, work) for count in counts),
@@ -375,8 +380,14 @@ def _met(code: IntArray, size: int) -> tuple[IntArray, IntArray]:
     return both, ahead
 
 
-def _times(counts: IntArray) -> tuple[Times, ...]:
-    """The law of how often a stage comes, as laws whose numbers add up."""
+def times_of(counts: IntArray) -> tuple[Times, ...]:
+    """The law of how often a stage comes, as laws whose numbers add up.
+
+    Parameters
+    ----------
+    counts
+        Of each request.
+    """
     n = len(counts)
     base = int(np.quantile(counts, 1 - _NEARLY_ALL, method="lower"))
     rest = np.maximum(counts - base, 0)

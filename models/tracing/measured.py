@@ -12,12 +12,24 @@ from math import sqrt
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.flows import Calls, Doing, Made, Stage, doing, made
+from headway.models.tracing.flows import (
+    Calls,
+    Doing,
+    Geometric,
+    Made,
+    Stage,
+    Times,
+    doing,
+    made,
+    times_of,
+)
 from headway.models.tracing.keys import Key, Keyed
 from headway.models.tracing.loads import IntArray
 from headway.models.tracing.spread import error_over_loads, standard_error
 from headway.models.tracing.threads import Threads
 from headway.records import dataclass
+
+_RARE = 0.02  # messages for a request, below which only their mean is told
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,7 @@ class Measured:
     network, network_error
         What its calls took beyond the requests that they made, in all for a request [s].
     messages
-        Mean messages that it sends for a request, by callee.
+        How many it sends for a request, by callee.
     peer
         Whether it writes no traces itself: its times are those that its callers saw.
     """
@@ -51,7 +63,7 @@ class Measured:
     error: float
     network: float
     network_error: float
-    messages: Mapping[Key, float]
+    messages: Mapping[Key, tuple[Times, ...]]
     peer: bool
 
 
@@ -146,16 +158,20 @@ def _error(
     return sqrt(own**2 + threads.doubt.get(service, 0.0) ** 2)
 
 
-def _messages(requests: Keyed) -> dict[int, dict[Key, float]]:
-    """Mean messages that each entry sends for a request, by number and by whom they go to."""
+def _messages(requests: Keyed) -> dict[int, dict[Key, tuple[Times, ...]]]:
+    """How many messages each entry sends for a request, by number and by whom they go to."""
     sent = requests.message
     size = len(requests.keys)
-    pairs, counts = np.unique(
-        requests.key[requests.caller[sent]] * size + requests.callee[sent], return_counts=True
-    )
-    whole = np.bincount(requests.key, minlength=size)
-    found: dict[int, dict[Key, float]] = {}
-    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-        sender, callee = divmod(pair, size)
-        found.setdefault(sender, {})[requests.keys[callee]] = count / int(whole[sender])
+    pair = requests.key[requests.caller[sent]] * size + requests.callee[sent]
+    by = requests.caller[sent]
+    whole = np.bincount(requests.key, minlength=size).tolist()
+    found: dict[int, dict[Key, tuple[Times, ...]]] = {}
+    for each in np.unique(pair).tolist():
+        sender, callee = divmod(each, size)
+        counts = np.zeros(whole[sender], np.int64)
+        some = np.unique(by[pair == each], return_counts=True)[1]
+        counts[: len(some)] = some  # the others send none
+        rare = (Geometric(float(counts.mean()), 0.0),)  # for which there is no law
+        laws = times_of(counts) if counts.mean() >= _RARE else rare
+        found.setdefault(sender, {})[requests.keys[callee]] = laws
     return found

@@ -250,12 +250,11 @@ class _Writing:
         """Its demand and calls, or activities and their flow."""
         blocks = entry.doing.blocks
         orphans = self.services.orphans if entry.peer else {}
-        if not blocks:
+        if not blocks and not entry.messages:
             yield from self._worked(f"{self.names[key]}_work", self.part).items()
             if orphans:
                 yield "calls", {self.names[k]: _rounded(mean) for k, mean in orphans.items()}
             yield "scv", _rounded(entry.doing.last_scv)
-            yield from self._sends(entry)
             return
         self.activities: dict[str, Any] = {}
         self.left = f"{self.names[key]}_network" in self.parameters
@@ -263,15 +262,31 @@ class _Writing:
         if entry.doing.last > _TRIFLE * entry.work or not flow:
             last = self._step(key, entry, entry.doing.last, entry.doing.last_scv, {}, "end")
             flow.append(last)
-        if entry.messages:  # a step of their own, as others may be left out or repeated
-            flow.insert(0, _free("messages", self.activities))
-            self.activities[flow[0]] = {"demand": 0, **dict(self._sends(entry))}
+        flow += [self._sent(k, times) for k, laws in entry.messages.items() for times in laws]
         yield "activities", self.activities
         yield "flow", flow
 
-    def _sends(self, entry: Measured) -> Iterator[tuple[str, Any]]:
-        if entry.messages:
-            yield "sends", {self.names[k]: _rounded(mean) for k, mean in entry.messages.items()}
+    def _sent(self, key: Key, times: Times) -> Any:
+        """Messages, in a step of their own as others may be left out or repeated."""
+        name = self.names[key]
+
+        def step(count: float) -> str:
+            label = _free(f"send_{name}", self.activities)
+            self.activities[label] = {"demand": 0, "sends": {name: count}}
+            if isinstance(count, int):
+                self.activities[label]["fixed"] = True
+            return label
+
+        match times:
+            case Always(count):
+                return step(count)
+            case Geometric(mean):
+                return step(_rounded(mean))
+            case Ways(chances):
+                rounded = [_rounded(chance) for chance, _ in chances]
+                rounded[-1] = 1.0 - sum(rounded[:-1])
+                ways = zip(rounded, chances, strict=True)
+                return {"choice": [[share, step(n) if n else []] for share, (_, n) in ways]}
 
     def _block(self, key: Key, entry: Measured, block: Block) -> Iterator[Any]:
         laws = [
@@ -281,7 +296,7 @@ class _Writing:
             )
             for times in all_times
         ]
-        weights = [_mean(times) for _, times, _ in laws]
+        weights = [times.mean for _, times, _ in laws]
         whole = sum(weights)
         for (stage, times, with_work), weight in zip(laws, weights, strict=True):
             if whole and weight:
@@ -361,7 +376,7 @@ class _Writing:
         self, key: Key, entry: Measured, stage: Stage, times: Times, work: tuple[float, float]
     ) -> Any:
         """Work, then calls at once; repeated as the law of its times says."""
-        mean = _mean(times)
+        mean = times.mean
         parts = [self.names[self._callee(number)] for number in stage.callees]
         label = "_and_".join(parts)
         before = self._step(key, entry, work[0] / mean, work[1], {}, f"before_{label}")
@@ -447,13 +462,9 @@ def _free(label: str, taken: Mapping[str, Any]) -> str:
     return name
 
 
-def _mean(times: Times) -> float:
-    return float(times.times) if isinstance(times, Always) else times.mean
-
-
 def _calls_of(block: Block) -> float:
     return sum(
-        len(stage.callees) * sum(map(_mean, times))
+        len(stage.callees) * sum(each.mean for each in times)
         for stage, times in zip(block.stages, block.times, strict=True)
     )
 

@@ -1,6 +1,6 @@
 """A model from traces described: entries, threads, loads and findings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf, isinf
 from typing import Any
 
@@ -63,7 +63,8 @@ def _calls(traced: TracedModel, entry: Measured) -> str:
     """What an entry calls, in words: ``auth, then price and catalog at once``."""
     parts = [_block(traced, block) for block in entry.doing.blocks]
     sent = [
-        f"{traced.names[key]} ({four_digits(mean)}, sent)" for key, mean in entry.messages.items()
+        f"{traced.names[key]} ({four_digits(_mean(laws))}, sent)"
+        for key, laws in entry.messages.items()
     ]
     return ", then ".join([*parts, *sent])
 
@@ -72,7 +73,7 @@ def _block(traced: TracedModel, block: Block) -> str:
     words = []
     for stage, laws in zip(block.stages, block.times, strict=True):
         names = [traced.names[traced.services.numbered[number]] for number in stage.callees]
-        mean = sum(_mean(law) for law in laws)
+        mean = _mean(laws)
         whole = all(isinstance(law, Always) for law in laws)
         often = "" if whole and mean == 1 else f" {four_digits(mean)} times"
         at_once = f" at once{'' if stage.needed == len(names) else f' ({stage.needed} needed)'}"
@@ -80,8 +81,8 @@ def _block(traced: TracedModel, block: Block) -> str:
     return " or ".join(words) + (" in any order" if len(words) > 1 else "")
 
 
-def _mean(times: Times) -> float:
-    return float(times.times) if isinstance(times, Always) else times.mean
+def _mean(laws: Sequence[Times]) -> float:
+    return sum(law.mean for law in laws)
 
 
 def _tables(traced: TracedModel, scale: Scale) -> Iterator[Table]:
