@@ -258,7 +258,7 @@ def _links(services: Services) -> Iterator[Finding]:
     for load in services.requests:
         for kind, count, what in (
             (LINKED, load.links.followed, "were caused by spans that they link to"),
-            (NOT_LINKED, load.links.lost, "link to spans that are in no file"),
+            (NOT_LINKED, load.links.lost, "link to spans in no file, or back to themselves"),
         ):
             share = count / max(len(load.entry), 1)
             if count:

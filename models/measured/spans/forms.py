@@ -230,7 +230,8 @@ def _linked(links: Any, parent: str) -> tuple[str, str]:
     """
     first = links[0] if isinstance(links, list) else None
     trace, key = text_at(first, "traceId"), text_at(first, "spanId")
-    return (trace, key) if trace and key and nobody(parent) else ("", parent)
+    follows = trace and nobody(parent) and not nobody(key)
+    return (trace, key) if follows else ("", parent)
 
 
 def nobody(key: str) -> bool:
