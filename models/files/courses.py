@@ -24,9 +24,18 @@ LARGEST = 64_000_000
 MOST_RATES = 100_000
 """Rates of a day: one for each second of it, and some more."""
 
+_EVERY = {
+    **dict.fromkeys(("week", "weeks"), 604800.0),
+    **dict.fromkeys(("day", "days", "d"), 86400.0),
+    **dict.fromkeys(("hour", "hours", "hr", "h"), 3600.0),
+    **dict.fromkeys(("minute", "minutes", "mins", "min"), 60.0),
+    **dict.fromkeys(("second", "seconds", "secs", "sec", "s"), 1.0),
+}
+"""Seconds of each unit of time, as people call columns."""
+
 MOMENTS = frozenset({
     "time", "t", "start", "from", "timestamp", "ts", "date", "datetime", "clock", "at", "arrival",
-    "arrived", "arrival_time", "arrivals", "sent", "when", "hour", "minute", "second", "epoch",
+    "arrived", "arrival_time", "arrivals", "sent", "when", "epoch", "elapsed", *_EVERY,
 })  # fmt: skip
 """Titles of points in time."""
 
@@ -37,7 +46,6 @@ OF_MEAN = "of_mean"
 """Title of rates that are multiples of a mean, which a model states."""
 
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
-_EVERY = {"hour": 3600.0, "minute": 60.0, "second": 1.0}
 _REGULAR = 0.8
 """Share of steps of equal length from which on a longer one is a gap; chosen."""
 
@@ -215,9 +223,13 @@ def moments(title: str, cells: Sequence[str], lines: Sequence[int], source: str)
         For a cell that is none of these, with its line.
     """
     name, of = split_header(title)
-    seconds = _EVERY.get(plain_title(name), 1.0)
+    plain = plain_title(name)
+    seconds = _EVERY.get(plain, 1.0)
     if of is not None and of.dimension == unit("s").dimension:
         seconds = of.scale
+    elif plain not in MOMENTS and any(number_of(cell) is not None for cell in cells):
+        msg = f"{source}: {quoted(title)} has no unit of time; name it time_s, minute or hour"
+        raise MeasurementError(msg)
     return np.array(
         [_moment(c, seconds, f"{source}:{n}") for c, n in zip(cells, lines, strict=True)]
     )

@@ -20,6 +20,19 @@ POOL = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers")
 TANDEM = ModelGraph("two").station("web", MMm(0.01, 4)).station("db", MM1(0.002)).route("web", "db")
 
 
+@pytest.mark.parametrize(
+    ("title", "step"),
+    [("hours", 3600), ("min", 60), ("Day", 86400), ("elapsed", 1), ("week", 604800), ("h", 3600)],
+)
+def test_times_are_in_the_unit_that_their_column_is_called(title, step):
+    assert day_of_text(f"{title},rate_per_s\n0,3\n1,5\n", "day.csv").edges == (0, step, 2 * step)
+
+
+def test_times_without_a_unit_are_refused():
+    with pytest.raises(HeadwayError, match="'month' has no unit of time; name it time_s"):
+        day_of_text("month,rate_per_s\n0,3\n1,5\n", "day.csv")
+
+
 def test_a_slow_day_is_its_steady_states():
     long = Day((0.0, 3600.0, 7200.0), (100.0, 300.0))
     found = over_model(POOL.at(servers=4), long, every=3600)
