@@ -23,10 +23,10 @@ _SHORT = (
     "with a timeout this short attempts come close together, so the good state is worse than this "
     "and tips sooner; headway solve follows each attempt"
 )
-_UNMEASURED = (
-    "times by itself are those of a queue to which nobody comes back, with an error that was not "
-    "measured"
+_UNKNOWN = (
+    "how long a state lasts by itself is not known: the chain that tells it has too many states"
 )
+_BUDGET = "a retry budget lets the good state last at least as long as it would without one"
 _SECONDS = unit("s")
 
 
@@ -53,9 +53,12 @@ def _of_states(retries: Retries) -> Iterator[str]:
         yield f"the load up to which it lasts: {loads_measured(retries.queue)}"
     if found.stays is not None:
         yield f"the load from which the bad state does: {STAYING_LOADS_MEASURED}"
-    if isfinite(found.alone[0]) and not isnan(found.pulse):
-        measured = f"times by itself: {times_measured(retries.queue)}"
-        yield measured if found.by_chain else _UNMEASURED
+    if found.alone is None:
+        yield _UNKNOWN
+    elif isfinite(found.alone[0]) and not isnan(found.pulse):
+        yield f"times by itself: {times_measured(retries.queue)}"
+    if found.lasts is not None and isfinite(float(retries.clients.retry_budget)):
+        yield _BUDGET
     if found.recovers is not None:
         yield f"when the bad state ends: {STAYING_MEASURED}"
 
@@ -95,7 +98,7 @@ _BAD = 0.5  # share of the attempts that fail from which a state is called bad: 
 def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
     """What is said of the load, each with its unit; None where there is no such number."""
     found, seconds = retries.tipping, _SECONDS
-    between = found.folds
+    between, alone = found.folds, found.alone or (inf, inf)
     return {
         "load": (found.load, retries.unit),
         "bad_state_from": (between.vanishes if between else None, retries.unit),
@@ -103,8 +106,8 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
         "good_state_up_to": (between.tips if between else None, retries.unit),
         "lasting_up_to": (found.lasts, retries.unit),
         "pulse": (_known(found.pulse), ONE),
-        "alone_from": (_known(found.alone[0]), seconds),
-        "alone_to": (_known(found.alone[1]), seconds),
+        "alone_from": (_known(alone[0]), seconds),
+        "alone_to": (_known(alone[1]), seconds),
         "bad_ends_after": (_known(found.recovers), seconds),
         "growth_per_s": (found.grows or None, unit("1/s")),
         "drain_per_s": (found.drains or None, seconds),

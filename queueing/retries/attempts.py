@@ -21,9 +21,8 @@ points at its height; it tips where the curve turns.
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
-from math import inf
+from math import expm1, inf, log1p
 
-import numpy as np
 from scipy.optimize import brentq
 
 from headway.errors import GraphError
@@ -84,9 +83,10 @@ def per_request(clients: Clients, late: float) -> float:
 
 def _further(ratio: float, retries: float) -> float:
     """Retries of a request, if each attempt is followed by another with a probability."""
-    if retries == inf:
-        return inf if ratio >= 1 else ratio / (1 - ratio)
-    return float((ratio ** np.arange(1, retries + 1)).sum())
+    if ratio >= 1 or not ratio:
+        return ratio * retries if ratio else 0.0
+    gone = 1 - ratio
+    return float(ratio * -expm1(retries * log1p(-gone)) / gone)
 
 
 def follows(clients: Clients, late: float) -> float:

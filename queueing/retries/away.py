@@ -62,7 +62,7 @@ def meeting(queue: TimedQueue, most: int) -> Meeting:
     time, m = queue.service_time, queue.servers
     n = np.arange(int(min(most, fullest(queue))) + 1)
     departs = np.minimum(n, m) / time
-    if queue.oldest == inf:
+    if most < fullest(queue):
         return Meeting(np.ones(len(n)), failing(queue, n), departs)
     turn = time / m
     served = np.clip(room(queue) - n, 0.0, 1.0)

@@ -4,13 +4,13 @@ The chain of `headway.queueing.retries.away` does not tell retries apart. Of the
 not the last of its request, as it would be where each attempt fails with chance p:
 q = h (1 - z^(r-1) / (1 + ... + z^(r-1))), z = h p.
 
-A good state ends as p is that of the threshold between it and the bad one. Without drops, with w =
-m (1 + T / S) jobs waiting newcomers wait for longer than the timeout T. A queue of m + w jobs may
-still recover, where clients come back long after; one of m + 2 w jobs has had time for them to come
-back. So a state lasts between the mean times from an empty start until more jobs than these are
-there. Where what is old is dropped, it lasts between the times until the queue drops newcomers
-while so many clients are away as at the threshold, o_t = (x - lambda) D of its attempts x, and as
-many as the square root of o_t o_b, those of the bad state.
+A good state ends as p is that of the threshold between it and the bad one. With w = m (1 + T / S)
+jobs waiting newcomers wait for longer than the timeout T. A queue of m + w jobs may still recover,
+where clients come back long after; one of m + 2 w jobs has had time for them to come back. So a
+state lasts between the mean times from an empty start until more jobs than these are there. Where
+the queue has no room for so many, as it drops what is old, it lasts between the times until it
+drops newcomers while so many clients are away as at the threshold, o_t = (x - lambda) D of its
+attempts x, and as many as the square root of o_t o_b, those of the bad state.
 
 A bad state without drops has a queue that grows on, and lasts. With drops its queue is full and
 o_b clients are away, p is its own, and it lasts until nobody waits and no more than o_t clients are
@@ -20,6 +20,7 @@ Constant backoffs bring those who failed together back together, which ends a st
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil, inf, log, sqrt
 
@@ -86,6 +87,11 @@ Ends = NDArray[np.bool_]
 def is_lasting_known(clients: Clients) -> bool:
     """Whether the chain is that of clients: they ask again, and nobody counts retries."""
     return bool(float(clients.retry_budget) == inf and clients.returns)
+
+
+def without_budget(clients: Clients) -> Clients:
+    """The same if nobody counted retries: a good state of theirs lasts no longer."""
+    return replace(clients, retry_budget=inf)
 
 
 def times_measured(queue: TimedQueue) -> str:
@@ -167,7 +173,7 @@ def staying(
     most = down + _SPREAD * sqrt(down * (1 + per_request(clients, bad.late))) + _FEW
     if fullest(queue) * most > MOST_STATES:
         return None
-    n, o = _grid(queue, fullest(queue), most)
+    n, o = _grid(fullest(queue), most)
     ends = (n < queue.servers) & (o <= away)
     return _time_to(queue, asks, ends, (round(down), int(fullest(queue))))
 
@@ -279,19 +285,20 @@ def _times(
         return
     asks = _asking(queue, clients, load, threshold.late)
     away = (threshold.rate - load) * asks.delay
-    if queue.oldest == inf:
-        wait = queue.servers * (1 + queue.timeout / queue.service_time)
-        marks = [(queue.servers + ceil(turns * wait) + 1, 0.0) for turns in (1, 2)]
-        most = [_ROOM * away + marks[-1][0]] * 2
+    wait = queue.servers * (1 + queue.timeout / queue.service_time)
+    jobs = [queue.servers + ceil(turns * wait) + 1 for turns in (1, 2)]
+    if jobs[-1] <= room(queue):
+        marks = [(each, 0.0) for each in jobs]
+        most = [_ROOM * away + jobs[-1]] * 2
     else:
         down = (states[-1].rate - load) * asks.delay
         marks = [(int(room(queue)), each) for each in (away, sqrt(away * down))]
         most = [_ROOM * each + fullest(queue) for _, each in marks]
     if marks[-1][0] * most[-1] > MOST_STATES:
         return
-    for (jobs, least), each in zip(marks, most, strict=True):
-        n, o = _grid(queue, jobs, each)
-        yield _time_to(queue, asks, (n >= jobs) & (o >= least), (0, 0))
+    for (enough, least), each in zip(marks, most, strict=True):
+        n, o = _grid(enough if least == 0 else fullest(queue), each)
+        yield _time_to(queue, asks, (n >= enough) & (o >= least), (0, 0))
 
 
 def _asking(queue: TimedQueue, clients: Clients, load: float, late: float) -> Asking:
@@ -304,10 +311,9 @@ def _asking(queue: TimedQueue, clients: Clients, load: float, late: float) -> As
     return Asking(load, persistence, again, queue.timeout + float(clients.backoff))
 
 
-def _grid(queue: TimedQueue, jobs: float, away: float) -> tuple[IntArray, IntArray]:
-    """Numbers of jobs in a row, up to so many or all of a queue that drops; clients in a column."""
-    most = jobs if queue.oldest == inf else fullest(queue)
-    return np.arange(int(most) + 1), np.arange(ceil(away) + 1)[:, None]
+def _grid(jobs: float, away: float) -> tuple[IntArray, IntArray]:
+    """Numbers of jobs in a row, and of clients away in a column, up to so many."""
+    return np.arange(int(jobs) + 1), np.arange(ceil(away) + 1)[:, None]
 
 
 def _time_to(queue: TimedQueue, asks: Asking, ends: Ends, start: tuple[int, int]) -> float:

@@ -118,6 +118,8 @@ class Timed:
             return 1.0, 0.0, 0.0
         m, most = self.queue.servers, self.queue.oldest
         below = 1.0 if m == 1 else float(erlang_b(m - 1, self.rate * self.queue.service_time))
+        if not below:  # so many servers that none waits, to all digits
+            return 1.0, 0.0, 0.0
         # g(0+) = x p_(m-1), and p_0..p_(m-1) sum to p_(m-1) / below
         free = exp(-self._scale) / below / self.rate
         beyond = 0.0 if most == inf else self._falls(most) * self.queue.service_time / m

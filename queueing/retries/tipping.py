@@ -13,10 +13,8 @@ that is there, and those that fail flow in again after a timeout and the backoff
 as far as tokens of a retry budget allow it.
 
 How long a state lasts by itself, and at which loads it lasts for long, is told by
-`headway.queueing.retries.lasting`; where that does not know how long a good one does, it is told by
-M/M/m without clients who come back: at rate x it gets from 0 to n jobs after a mean time of t_0 +
-... + t_(n-1), where t_i = 1 / x + min(i, m) t_(i-1) / (x S) (Keilson, *Markov Chain Models*, 1979,
-section 4.1).
+`headway.queueing.retries.lasting`. A retry budget only takes retries away, so with one a good state
+lasts at least as long as without.
 """
 
 from collections.abc import Callable
@@ -25,7 +23,9 @@ from math import exp, inf, nan
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from headway.errors import GraphError
 from headway.kinds import FloatArray
+from headway.numerals import times as written
 from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
@@ -33,9 +33,11 @@ from headway.queueing.retries.attempts import Stability, State, given_up, per_re
 from headway.queueing.retries.lasting import (
     is_lasting_known,
     lasting,
+    lasting_at_least,
     lasting_up_to,
     staying,
     staying_from,
+    without_budget,
 )
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
@@ -43,6 +45,7 @@ from headway.records import dataclass
 _POINTS = 600  # of the curve, by which its folds are bracketed
 _STEPS = 50  # of a timeout in the fluid
 _LONGEST = 15.0  # times the longest life of a request, after which a fluid has settled
+_MOST = 1e7  # steps times attempts of a request
 _CLOSE = 1e-3  # relative width at which a pulse is told apart from a smaller one
 
 
@@ -95,7 +98,8 @@ def folds(queue: TimedQueue, clients: Clients) -> Folds | None:
     """
     rates, loads = curve(queue, clients)
     inner = range(1, len(loads) - 1)
-    peaks = [k for k in inner if loads[k - 1] < loads[k] > loads[k + 1] * (1 + _CLOSE * _CLOSE)]
+    falls = loads > (1 + _CLOSE * _CLOSE) * np.minimum.accumulate(loads[::-1])[::-1]
+    peaks = [k for k in inner if loads[k - 1] < loads[k] > loads[k + 1] and falls[k]]
     if not peaks:
         return None
     top = max(peaks, key=lambda k: loads[k])
@@ -154,8 +158,14 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
         Time that is followed [s]; less where the queue stays empty until all retries have come.
     """
     step = float(queue.timeout / _STEPS)
-    steps = int(np.ceil(lasts / step))
     kinds = int(min(float(clients.retries), 50)) + 1
+    if lasts / step * kinds > _MOST:
+        msg = (
+            f"beside a timeout of {written(queue.timeout)[0]} its clients back off for too long to "
+            "follow a pulse until the last of them has come back; give a shorter backoff"
+        )
+        raise GraphError(msg)
+    steps = int(np.ceil(lasts / step))
     wait = _waits(queue, clients, kinds - 1, step)
     comes = np.zeros((kinds, steps + 1 + wait.max(initial=0)))
     comes[0] = load * step
@@ -278,23 +288,6 @@ def pulse_over(queue: TimedQueue, clients: Clients, load: float) -> float:
     return high
 
 
-def time_to(queue: TimedQueue, rate: float, jobs: float) -> float:
-    """Mean time until M/M/m at a rate of attempts has so many jobs, from an empty start [s].
-
-    Examples
-    --------
-    >>> round(time_to(TimedQueue(1.0, 1, 1.0), rate=0.5, jobs=2), 12)  # 2 + (2 + 4)
-    8.0
-    """
-    total = each = 0.0
-    for i in range(int(np.ceil(jobs))):
-        each = (1 + min(i, queue.servers) * each / queue.service_time) / rate
-        total += each
-        if total > 1e300:
-            return inf
-    return total
-
-
 @dataclass(frozen=True)
 class Tipping:
     """Whether and when a queue whose clients ask again tips over at a load.
@@ -310,18 +303,17 @@ class Tipping:
     pulse
         Requests that push it over when they come at once; infinite if none do, NaN if it is over.
     alone
-        Mean times between which it tips by itself [s]; infinite if it does not.
+        Mean times between which it tips by itself [s]; infinite if it does not, and the upper with
+        a retry budget; None where that is not known.
     grows
         Jobs by which the queue of the bad state grows [1/s]; 0 if it does not.
     drains
         Time that it takes to serve what gathers in a second of the bad state, if nobody comes [s].
     goodput
         Requests answered in time in each of the states [1/s].
-    by_chain
-        Whether `alone` is by the chain of `headway.queueing.retries.lasting`, which was measured.
     lasts
-        Load up to which the good state lasts for 10,000 requests on average [1/s]; None where the
-        chain does not know, and where there is one state at each load.
+        Load up to which the good state lasts for 10,000 requests on average [1/s], at least with a
+        retry budget; None where the chain does not know, and where there is one state at each load.
     stays
         Load from which the bad state lasts for so many, likewise; None also where it grows.
     recovers
@@ -332,33 +324,29 @@ class Tipping:
     states: tuple[State, ...]
     folds: Folds | None
     pulse: float
-    alone: tuple[float, float]
+    alone: tuple[float, float] | None
     grows: float
     drains: float
     goodput: tuple[float, ...]
-    by_chain: bool = False
     lasts: float | None = None
     stays: float | None = None
     recovers: float | None = None
 
 
 def _alone(
-    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...], pulse: float
-) -> tuple[tuple[float, float], bool]:
-    """Mean times between which a good state ends by chance [s], and whether by the chain.
+    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
+) -> tuple[float, float] | None:
+    """Mean times between which a good state ends by chance [s]; None where they are not known."""
+    if is_lasting_known(clients):
+        return lasting(queue, clients, load, states)
+    free = without_budget(clients)
+    least = lasting_at_least(queue, free, load, states_at(queue, free, load))
+    return None if least is None else (least, inf)
 
-    By `headway.queueing.retries.lasting`; and where that has too many states, or where retries are
-    counted, by how long M/M/m takes at the rate of the good state to as many
-    jobs as the smallest pulse that tips it over, and to as many as wait for a timeout.
-    """
-    found = lasting(queue, clients, load, states) if is_lasting_known(clients) else None
-    if found is not None:
-        return found, True
-    if pulse == inf:
-        return (inf, inf), False
-    waits = queue.servers * (1 + queue.timeout / queue.service_time)
-    times = [time_to(queue, states[0].rate, jobs) for jobs in (pulse, waits)]
-    return (min(times), max(times)), False
+
+def states_at(queue: TimedQueue, clients: Clients, load: float) -> tuple[State, ...]:
+    """All states that last at a load [1/s]."""
+    return states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
 
 
 def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
@@ -377,24 +365,25 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     >>> [one.stability.value for one in found.states], round(found.drains, 2)
     (['stable', 'unstable', 'stable'], 1.4)
     """
-    found = states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
+    found = states_at(queue, clients, load)
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     between, full = folds(queue, clients), queue.servers / queue.service_time
     worst = stable[-1]
-    pulse, alone, by_chain, recovers = inf, (inf, inf), False, None
-    known = is_lasting_known(clients)
+    pulse, recovers, known = inf, None, is_lasting_known(clients)
+    alone: tuple[float, float] | None = (inf, inf)
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
-        alone, by_chain = _alone(queue, clients, load, found, pulse)
+        alone = _alone(queue, clients, load, found)
         recovers = staying(queue, clients, load, found) if known else None
     elif between is not None and load >= between.tips:
         pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
     lasts = stays = None
+    free = folds(queue, without_budget(clients)) if between is not None else None
+    if free is not None:
+        lasts = lasting_up_to(queue, without_budget(clients), (free.vanishes, free.tips))
     if between is not None and known:
-        ends = between.vanishes, between.tips
-        lasts, stays = lasting_up_to(queue, clients, ends), staying_from(queue, clients, ends)
+        stays = staying_from(queue, clients, (between.vanishes, between.tips))
     drains = growth / full
-    times = alone, growth, drains
-    return Tipping(load, found, between, pulse, *times, good, by_chain, lasts, stays, recovers)
+    return Tipping(load, found, between, pulse, alone, growth, drains, good, lasts, stays, recovers)

@@ -1,6 +1,7 @@
 """How long a good state lasts: the chain beside laws and simulations, and what was measured."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from headway.queueing.retries.lasting import (
     staying_from,
 )
 from headway.queueing.retries.times import TimedQueue
-from headway.queueing.retries.tipping import folds, time_to
+from headway.queueing.retries.tipping import folds, tipping
 from tests import campaigns
 from tests.campaigns import lasting as campaign
 from tests.campaigns import staying_loads, tipping_loads
@@ -33,13 +34,20 @@ STAYING = campaigns.stored_rows(ROOT / staying_loads.PAGE)
 PAGE = (ROOT / "docs/accuracy/retries.md").read_text(encoding="utf-8")
 
 
+def time_to(rate, jobs):
+    """First passage of M/M/2 with services of 1 s from 0 jobs, by its linear equations."""
+    n = np.arange(jobs)
+    leaves = np.diag(rate + np.minimum(n, 2)) - np.diag(np.full(jobs - 1, rate), 1)
+    return np.linalg.solve(leaves - np.diag(np.minimum(n[1:], 2), -1), np.ones(jobs))[0]
+
+
 def test_clients_who_never_come_back_leave_a_queue_alone():
     """Then the least and the most are the times of M/M/m to one job more than m + w and m + 2 w."""
     after = 1.5
     queue, gone = TimedQueue(1.0, 2, after), Clients(timeout=after, retries=2, persistence=0.0)
     threshold = State(2.0, 0.3, Stability.UNSTABLE)
     found = lasting(queue, gone, 1.6, (threshold,))
-    assert found == pytest.approx([time_to(queue, 1.6, 8), time_to(queue, 1.6, 13)], rel=1e-9)
+    assert found == pytest.approx([time_to(1.6, 8), time_to(1.6, 13)], rel=1e-9)
 
 
 def test_too_many_states_are_left_to_others():
@@ -88,7 +96,23 @@ def test_a_state_may_last_up_to_either_end_of_its_loads(servers, after, end):
     assert lasting_up_to(queue, asks, ends, 500) == ends[end]
 
 
+def test_a_budget_lets_a_good_state_last_at_least_as_long():
+    queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
+    free, held = (tipping(queue, replace(asks, retry_budget=b), 447.0) for b in (np.inf, 0.15))
+    assert held.alone == (free.alone[0], np.inf)
+    assert held.lasts == free.lasts
+
+
 # Queues that drop what is old
+
+
+def test_dropping_what_nobody_waits_for_any_more_changes_nothing():
+    """A good state ends long before the queue is full."""
+    queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
+    late = TimedQueue(0.008, 4, 0.1, oldest=5.0)
+    times = [lasting(each, asks, 440.0, states_at(each, asks, 440.0)) for each in (queue, late)]
+    assert times[1] == pytest.approx(times[0], rel=0.05)
+
 
 DROPPING = TimedQueue(1.0, 3, 5.0, oldest=5.0), Clients(timeout=5.0, retries=3)
 

@@ -21,7 +21,7 @@ from headway.queueing.retries.attempts import (
 )
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
-from headway.queueing.retries.tipping import flood, folds, pulse_over, time_to, tipping
+from headway.queueing.retries.tipping import flood, folds, pulse_over, tipping
 from tests.oracles.impatient_clients import Apart, orbit_chain
 from tests.support.cases import mostly_slow
 
@@ -222,18 +222,36 @@ def test_what_gathers_in_the_bad_state_is_more_than_can_be_served():
     assert growth == pytest.approx(found.grows, rel=0.02)
 
 
-def test_the_time_to_a_backlog_is_that_of_its_chain():
-    """First passage of M/M/2 from 0 to 5, by its linear equations."""
-    rate, jobs = 1.5, 5
-    generator = np.zeros((jobs, jobs))
-    for n in range(jobs):
-        if n + 1 < jobs:
-            generator[n, n + 1] = rate
-        if n:
-            generator[n, n - 1] = min(n, 2)
-        generator[n, n] = -rate - min(n, 2)
-    means = np.linalg.solve(generator, -np.ones(jobs))
-    assert time_to(TimedQueue(1.0, 2, 1.0), rate, jobs) == pytest.approx(means[0], rel=1e-12)
+@pytest.mark.parametrize(("late", "retries"), [(0.3, 3), (1.0, 3), (0.0, 2), (1 - 1e-12, 4)])
+def test_attempts_of_a_request_are_a_geometric_sum(late, retries):
+    sum_ = sum(late**k for k in range(retries + 1))
+    asks = Clients(timeout=1.0, retries=retries)
+    assert per_request(asks, late) == pytest.approx(sum_, rel=1e-14)
+
+
+def test_a_million_retries_take_no_longer_than_one():
+    asks = Clients(timeout=1.0, retries=1e6)
+    assert per_request(asks, 0.5) == pytest.approx(2.0, rel=1e-14)
+    assert per_request(asks, 1.0) == 1e6 + 1
+
+
+def test_a_thousand_servers_have_no_one_wait_at_a_low_rate():
+    assert TimedQueue(1.0, 1000, 3.0).at(1e-3).late == pytest.approx(np.exp(-3.0), rel=1e-12)
+
+
+def test_a_thousand_servers_tip_as_few_do():
+    """Where their curve turns, it is flat to a millionth from point to point."""
+    asks = Clients(timeout=0.1, retries=3)
+    for oldest in (inf, 0.1):
+        between = folds(TimedQueue(0.008, 1000, 0.1, oldest), asks)
+        assert between.vanishes < 40_000 < 120_000 < between.tips < 125_000
+
+
+def test_backoffs_that_are_too_long_for_a_pulse_are_refused_in_a_line():
+    asks = Clients(timeout=0.1, retries=3, backoff=3e7)
+    with pytest.raises(GraphError, match="give a shorter backoff") as refused:
+        pulse_over(TimedQueue(0.008, 4, 0.1), asks, 390.0)
+    assert "\n" not in str(refused.value)
 
 
 # Chains
