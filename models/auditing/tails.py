@@ -14,7 +14,7 @@ from headway.models.auditing.finding import (
     time_text,
 )
 from headway.models.measured.points import Loop, Point
-from headway.numerals import digits
+from headway.numerals import digits, grouped
 
 _MOST = 1e15  # requests: beyond this, floats cannot distinguish ranks, and SciPy never ends
 _BEYOND = 10.0  # samples beyond a percentile below which it is meaningless
@@ -59,7 +59,7 @@ def rest_on_few(points: Sequence[Point]) -> Iterator[Finding]:
     yield FEW.finding(
         f"{naming([worst], points)}: of {digits(samples)} requests fewer than {_BEYOND:.0f} lie "
         f"beyond p{digits(lowest)}{above}{of_several(len(thin))}; p{digits(lowest)} needs "
-        f"{round(_BEYOND / (1 - lowest / 100))} or more",
+        f"{grouped(str(round(_BEYOND / (1 - lowest / 100))))} or more",
         thin,
         samples,
         severity=None if lowest <= _QUOTED else Severity.NOTE,

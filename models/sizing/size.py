@@ -134,8 +134,8 @@ class Size(Kept, Answer):
         is_percentile = any(percent_of(goal.output) is not None for goal in self.goals)
         what = "a percentile" if is_percentile else "a mean"
         return (
-            f"of simulated servers that no form describes, {100 * HELD[is_percentile]:.0f}% of the "
-            f"sizes by {what} held at a stated 95%"
+            f"tried on simulated servers that no form describes: of sizes by {what} at 95%, "
+            f"{100 * HELD[is_percentile]:.0f}% held"
         )
 
     def __repr__(self) -> str:

@@ -48,7 +48,7 @@ def alone_note(model: Model) -> list[str]:
     if not model.alternatives:
         return aside_note(model)
     own, *_ = weighted(model)
-    text = f"of {model.name} alone, {own.weight:.0%} of the weight of what fits"
+    text = f"by {model.name} alone, which has {own.weight:.0%} of the weight of all that fit"
     return [text, *aside_note(model)]
 
 

@@ -107,7 +107,7 @@ def test_a_size_allows_for_what_was_not_measured():
     assert allowed.best.values["replicas"] == np.ceil(4500 / most)
     said = " ".join(str(allowed).split())
     assert "measure to 642.9" in said
-    assert "98% of the sizes by a mean held at a stated 95%" in said
+    assert "of sizes by a mean at 95%, 98% held" in said
     assert json.loads(allowed.to_json())["caution"] == allowed.caution
     assert not size_model(known, targets, choose, "replicas", 95).caution
 
