@@ -235,7 +235,7 @@ def _silent() -> None:
 
 
 def read(
-    *places: str | Path,
+    *places: str | Path | Sequence[str | Path],
     skip: str | float | None = None,
     window: str | None = None,
     skip_bad: bool = False,
@@ -252,7 +252,7 @@ def read(
     Parameters
     ----------
     places
-        Paths, or names of measurements that ship with headway.
+        Paths, or names of measurements that ship with headway; several, or lists of them.
     skip
         What to leave out at the start of each run, such as ``"10 s"``, or seconds.
     window
@@ -299,7 +299,8 @@ def read(
         rates=Told("--rate", _texts(rate)),
         arrivals=str(arrivals),
     )
-    return read_load_test([str(place) for place in places], hints=hints)
+    each = [[p] if isinstance(p, str | Path) else p for p in places]
+    return read_load_test([str(place) for several in each for place in several], hints=hints)
 
 
 def _texts(said: Sequence[str] | str | float) -> tuple[str, ...]:

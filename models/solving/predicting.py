@@ -13,6 +13,8 @@ from headway.models.structure.model import Model
 def predict(model: Model, loads: Any, output: str) -> FloatArray:
     """Predict an output; see `Model.predict`."""
     load = POPULATION.name if model.is_closed else ARRIVAL_RATE
+    if isinstance(loads, str):
+        loads = model.at({load: loads}).inputs[load]
     is_table = isinstance(loads, Mapping) or hasattr(loads, "columns")
     names = list(loads) if is_table else [load]
     columns = [np.asarray(loads[name] if is_table else loads, float).ravel() for name in names]

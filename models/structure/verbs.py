@@ -130,8 +130,8 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         loads
-            Arrival rates [1/s], or populations of a closed model; or a data frame or a mapping of
-            columns that are named as parameters, in SI.
+            Arrival rates [1/s], or populations of a closed model; text such as ``"500 op/s"``; or a
+            data frame or a mapping of columns that are named as parameters, in SI.
         output
             What is predicted, such as ``response_time_p99`` or ``throughput``.
 

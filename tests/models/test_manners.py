@@ -83,6 +83,14 @@ def test_a_model_is_a_mapping_of_its_parameters_and_predicts():
     assert nx.has_path(drawn, "network", "disks")
 
 
+def test_places_may_be_a_list_and_a_load_may_be_text(place, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(CURVE)
+
+    assert len(headway.read([place, str(other)]).points) == len(headway.read(place, other).points)
+    assert server().predict("500 op/s") == pytest.approx(server().predict([500]), rel=1e-12)
+
+
 def test_a_report_is_written_where_it_is_asked_for(place, tmp_path):
     out = tmp_path / "page.html"
 
