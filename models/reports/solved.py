@@ -97,8 +97,8 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
     others = beside(ground.model, ground.load)
     if others and not _is_one_curve(ground, others):
         return f"the data also set {', '.join(others)}, row by row"
-    if ground.solution.is_open and ground.model.graph.blocks:
-        return "the network blocks, so a table of solved points would take too long"
+    if why := _is_slow(ground):
+        return f"{why}, so a table of solved points would take too long"
     names, error = _important(ground, sensitivity), np.inf
     for first, *counted in _sizes(ground):
         values = dict(zip(names, counted, strict=False))
@@ -115,6 +115,13 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
     if not np.isfinite(error):
         return "no table of solved points is smooth enough over the sliders"
     return f"a table of solved points would be up to {error:.0%} off between them"
+
+
+def _is_slow(ground: Ground) -> str:
+    """Why a point takes too long to solve hundreds; empty where it does not."""
+    if ground.solution.method == "simulation":
+        return "each point is simulated"
+    return "the network blocks" * bool(ground.solution.is_open and ground.model.graph.blocks)
 
 
 def _is_one_curve(ground: Ground, others: Sequence[str]) -> bool:

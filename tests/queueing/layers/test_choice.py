@@ -126,6 +126,20 @@ def test_page_curve_and_panel_have_one_answer(monkeypatch):
     assert "no table" in solved.solved_points(page.ground, page.sensitivity)
 
 
+def test_pages_have_no_table_of_points_that_are_simulated(monkeypatch):
+    """Of hundreds, each would take a second."""
+    monkeypatch.setattr(solve, "EVENTS", 2_000)
+    branches = """
+[tasks.web.entries.page]
+activities = { parse = { demand = "8 ms", calls = { look = 1.5 } }, note = "1 ms" }
+flow = [{ together = [["parse", "reply"], "note"] }]
+"""
+    text = SHOP.replace('entries.page = { demand = "8 ms", calls = { look = 1.5 } }\n', "")
+    page = report_model(parse_model(text.replace("users = 5", "users = 400") + branches))
+    assert page.sensitivity.solution.method == "simulation"
+    assert "each point is simulated" in solved.solved_points(page.ground, page.sensitivity)
+
+
 def test_states_are_searched_once(monkeypatch):
     """Also where they are found to be too many, and where points are asked for again."""
     searches = []
