@@ -49,6 +49,10 @@ _GRID = 4001
 """Places at which a rule of one's own is asked for what it wants."""
 
 
+MOST_REPLICAS = 10_000
+"""Most replicas whose service is worked out, which takes some seconds."""
+
+
 @dataclass(frozen=True)
 class Autoscaler:
     """An autoscaler by its numbers; those left out are Kubernetes' own.
@@ -141,9 +145,21 @@ class Autoscaler:
             check_domain(
                 name, getattr(self, name), lambda x: x >= 1 and x % 1 == 0, "1 or more, and whole"
             )
+        self._check_ends()
+
+    def _check_ends(self) -> None:
+        low, high = digits(self.minimum), digits(self.maximum)
         if self.minimum > self.maximum:
-            low, high = digits(self.minimum), digits(self.maximum)
             msg = f"minimum is {low}, above the maximum of {high}; swap them"
+            raise InvalidParameter(msg)
+        if self.maximum > MOST_REPLICAS:
+            msg = f"maximum is {high}; headway follows {MOST_REPLICAS:,} replicas at most"
+            raise InvalidParameter(msg)
+        if self.metric == "utilisation" and self.target > 1 and self.rule is None:
+            msg = (
+                f"target is {digits(self.target)}; a utilisation is at most 1, so that nothing "
+                "would be added"
+            )
             raise InvalidParameter(msg)
 
     @property

@@ -29,7 +29,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import InvalidParameter
 from headway.kinds import Amount, FloatArray
+from headway.numerals import times as written
 from headway.queueing.transient.autoscaler import AtLook, Autoscaler, Replicas, Rule
 from headway.queueing.transient.careful import Columns, Seen
 from headway.queueing.transient.forward import Follower, Numbers, Piece, total
@@ -105,6 +107,10 @@ class Target:
     edges: FloatArray
 
 
+MOST_LOOKS = 100_000
+"""Looks of a day: more than one for each second of it."""
+
+
 def looks_of(law: Autoscaler, first: float, last: float) -> FloatArray:
     """When an autoscaler looks [s].
 
@@ -112,7 +118,18 @@ def looks_of(law: Autoscaler, first: float, last: float) -> FloatArray:
     --------
     >>> looks_of(Autoscaler("queue", 1.0, maximum=2), 0.0, 60.0).tolist()
     [15.0, 30.0, 45.0]
+
+    Raises
+    ------
+    InvalidParameter
+        For more than `MOST_LOOKS`.
     """
+    if last - first > MOST_LOOKS * law.interval:
+        msg = (
+            f"an interval of {written(law.interval)[0]} has more looks in this day than the "
+            f"{MOST_LOOKS:,} that headway follows; give a longer interval"
+        )
+        raise InvalidParameter(msg)
     looks = first + law.interval * np.arange(1, np.ceil((last - first) / law.interval))
     return np.asarray(looks[looks < last - 1e-9 * law.interval])
 

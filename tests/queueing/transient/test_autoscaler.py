@@ -5,6 +5,7 @@ import pytest
 
 from headway.errors import InvalidParameter
 from headway.queueing.transient.autoscaler import Autoscaler, Rule
+from headway.queueing.transient.scaled import looks_of
 from tests.oracles.autoscaled import Pods
 
 
@@ -116,6 +117,11 @@ def test_start_delays_that_follow_a_law_have_its_mean():
     ("numbers", "words"),
     [
         ({"minimum": 5, "maximum": 3}, "minimum is 5, above the maximum of 3; swap them"),
+        ({"maximum": 100_000}, "maximum is 100,000; headway follows 10,000 replicas at most"),
+        (
+            {"target": 7.0},
+            "target is 7; a utilisation is at most 1, so that nothing would be added",
+        ),
         ({"target": 0}, "target is 0; it must be above 0"),
         ({"start_delay": -1}, "start_delay is -1; it must be"),
         ({"interval": 0}, "interval is 0; it must be above 0"),
@@ -128,3 +134,9 @@ def test_bad_numbers_are_refused_in_one_line(numbers, words):
     with pytest.raises(InvalidParameter, match=words) as caught:
         Autoscaler(**{"metric": "utilisation", "target": 0.5, "maximum": 9, **numbers})
     assert "\n" not in str(caught.value)
+
+
+def test_looks_without_number_are_refused_in_one_line():
+    law = Autoscaler("queue", 1.0, maximum=9, interval=1e-3)
+    with pytest.raises(InvalidParameter, match="interval of 1 ms has more looks in this day"):
+        looks_of(law, 0.0, 3600.0)
