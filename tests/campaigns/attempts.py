@@ -32,6 +32,9 @@ TITLES = ("seed", "timeout", "number", "found", "simulated")
 DROPPING = 2000
 """Seeds from which servers drop what is old."""
 
+SHORT = 1.0
+"""Service times of a timeout below which servers that drop what is old have their own label."""
+
 NUMBERS = ("throughput", "goodput", "response_time", "queue_length")
 BANDS = ((0.1, 1.0), (1.0, 3.0), (3.0, 15.0))
 """Timeouts that have a row of the table each, in service times."""
@@ -104,7 +107,8 @@ def table(rows):
         for low, high in BANDS:
             yield _line(name, f"{low:g} to {high:g}", errors(rows, name, low, high))
     for name in NUMBERS:
-        yield _line(name, "with drop_older_than", errors(old, name))
+        for which, low, high in (("below 1", 0.0, SHORT), ("1 to 15", SHORT, inf)):
+            yield _line(name, f"{which}, with drop_older_than", errors(old, name, low, high))
 
 
 def _line(name, which, off):

@@ -12,7 +12,11 @@ from headway.models import ModelGraph
 from headway.queueing import MMm
 from headway.queueing.flows.clients import Clients
 from headway.queueing.retries.followed import _by_met, _unanswered, followed
-from headway.queueing.retries.methods import ATTEMPTS_ERROR, DROPPING_ERROR
+from headway.queueing.retries.methods import (
+    ATTEMPTS_ERROR,
+    DROPPING_ERROR,
+    SHORT_DROPPING_ERROR,
+)
 from headway.queueing.retries.times import TimedQueue
 from tests import campaigns
 from tests.campaigns import attempts
@@ -121,9 +125,16 @@ def test_the_page_has_the_table_of_the_rows():
         assert line in PAGE
 
 
-@pytest.mark.parametrize(("old", "label"), [(False, ATTEMPTS_ERROR), (True, DROPPING_ERROR)])
-def test_labels_hold_what_was_measured(old, label):
-    rows = attempts.dropping(ROWS, old=old)
+@pytest.mark.parametrize(
+    ("old", "low", "high", "label"),
+    [
+        (False, 0.0, np.inf, ATTEMPTS_ERROR),
+        (True, 0.0, attempts.SHORT, SHORT_DROPPING_ERROR),
+        (True, attempts.SHORT, np.inf, DROPPING_ERROR),
+    ],
+)
+def test_labels_hold_what_was_measured(old, low, high, label):
+    rows = [row for row in attempts.dropping(ROWS, old=old) if low <= float(row["timeout"]) < high]
     most = {name: attempts.errors(rows, name).max() for name in attempts.NUMBERS}
     assert most["throughput"] <= label.throughput <= 1.1 * most["throughput"]
     assert most["response_time"] <= label.response_time <= 1.1 * most["response_time"]
