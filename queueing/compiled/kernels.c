@@ -84,7 +84,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(real_geometric, "rw") \
     ROW(absorbing_steps, "iirrwwwdnj") \
     ROW(careful_step, "jwrrrdrnnnndwww") \
-    ROW(finite_stations, "iiirwwwww") \
+    ROW(finite_stations, "iiirwwwwww") \
     ROW(waits_of_one, "iirrrrw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \
     ROW(flood_steps, "rriwwwj") \

@@ -240,8 +240,20 @@ static double mean_of(const Station *of, int64_t n, double a, const double *befo
     return sum;
 }
 
-/* Probabilities in weights; whose mean is what. */
-static void solve_station(Station *of, double *work, ptrdiff_t room, double *means)
+/* Mean of max(0, k - m + 1) without one member of a class, that is among k by `there`. */
+static double fewer_of(const Station *of, const double *chances, const double *there)
+{
+    double total = 0, above = 0;
+    for (int64_t k = 1; k <= of->top; k++) {
+        double weight = there[k] * chances[k] * (double)smaller(k, of->m) / (double)k;
+        total += weight;
+        above += k > of->m ? weight * (double)(k - of->m) : 0;
+    }
+    return total > 0 ? above / total : 0;
+}
+
+/* Probabilities in weights; whose mean is what, and what is beyond without one of them. */
+static void solve_station(Station *of, double *work, ptrdiff_t room, double *means, double *fewer)
 {
     double *weights = work, *b = work + room, *one = b + room, *sum = one + room;
     double *before = sum + room, *there = before + room, total = 0, rest = 0;
@@ -264,13 +276,17 @@ static void solve_station(Station *of, double *work, ptrdiff_t room, double *mea
         rest += weights[k] * (double)k;
     }
     if (of->classes == 1) {
+        for (int64_t k = 0; k <= of->top; k++)
+            there[k] = (double)k;
         means[0] = rest;
+        fewer[0] = fewer_of(of, weights, there);
         return;
     }
     for (ptrdiff_t c = 0; c < of->classes; c++)
         if (of->most[c] > 0) {
             double a = of->odds[c * of->step] * of->theta;
             means[c * of->step] = mean_of(of, of->most[c], a, before, weights, there);
+            fewer[c * of->step] = fewer_of(of, weights, there);
             rest -= means[c * of->step];
         }
     for (ptrdiff_t c = 0; c < of->classes; c++)
@@ -284,10 +300,11 @@ const char *finite_stations(const Argument *given)
     ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
     ptrdiff_t points = stations ? given[4].numbers.size / stations : 0;
     double *beyond = given[4].numbers.at, *full = given[5].numbers.at;
-    double *nearly = given[6].numbers.at, *work = given[8].numbers.at;
-    ptrdiff_t size = stations * points, room = given[8].numbers.size / ROOM;
+    double *nearly = given[6].numbers.at, *work = given[9].numbers.at;
+    ptrdiff_t size = stations * points, room = given[9].numbers.size / ROOM;
     if (given[0].counts.size != stations + 1 || given[3].numbers.size != classes * points
-        || given[7].numbers.size != classes * points || given[4].numbers.size != size
+        || given[7].numbers.size != classes * points
+        || given[8].numbers.size != classes * points || given[4].numbers.size != size
         || given[5].numbers.size != size || given[6].numbers.size != size || !size)
         return "finite_stations: numbers of each station and class at each point";
     for (ptrdiff_t q = 0; q < stations; q++)
@@ -301,7 +318,8 @@ const char *finite_stations(const Argument *given)
         for (ptrdiff_t i = 0; i < points; i++) {
             double above = 0, busy = 0, near = 0;
             of.odds = given[3].numbers.at + begins[q] * points + i;
-            solve_station(&of, work, room, given[7].numbers.at + begins[q] * points + i);
+            solve_station(&of, work, room, given[7].numbers.at + begins[q] * points + i,
+                          given[8].numbers.at + begins[q] * points + i);
             for (int64_t k = of.m - 1; k <= of.top; k++) {
                 near += work[k];
                 busy += k < of.m ? 0 : work[k];

@@ -10,7 +10,7 @@ from headway.queueing.methods.method import Error
 THROUGHPUT, TIMES = 24.0, 190.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 5.0, 11.5
+USUAL_THROUGHPUT, USUAL_TIMES = 5.0, 10.5
 """Errors that nine of ten stay below [%]."""
 
 LAYERS_NOTE = (

@@ -10,7 +10,7 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.sources import Sources
-from headway.queueing.layers.decomposed.waits import Works
+from headway.queueing.layers.decomposed.works import Works
 from headway.queueing.layers.numerics.stations import Column, stacked
 
 

@@ -17,7 +17,9 @@ from headway.queueing.layers.decomposed.cycles import Cycles
 from headway.queueing.layers.decomposed.others import Others
 from headway.queueing.layers.decomposed.phases import Phases
 from headway.queueing.layers.decomposed.sources import Sources
-from headway.queueing.layers.decomposed.waits import Pools, Processors, State, Works
+from headway.queueing.layers.decomposed.views import Views
+from headway.queueing.layers.decomposed.waits import Pools, Processors
+from headway.queueing.layers.decomposed.works import State, Works
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.numerics.newton import by_newton, columns
 from headway.queueing.layers.numerics.settling import PATIENCE, Settling
@@ -146,14 +148,16 @@ class _Decomposition:
         self.sources = Sources(system)
         self.points = max(int(np.prod(system.shape)), columns)
         others = Others(self.sources)
-        self.works = Works(self.sources, self._column)
-        given = self.sources, others, self.works, self._column
+        self.views = Views(self.sources, self._column)
+        self.works = Works(self.sources, self.views)
+        given = self.sources, others, self.works, self.views
         self.processors, self.pools = Processors(*given), Pools(*given)
-        self.phases = Phases(self.sources, self.works, self._column)
-        self.cycles = Cycles(self.sources, self.works, self._column)
+        self.phases = Phases(self.sources, self.works, self.views.column)
+        self.cycles = Cycles(self.sources, self.works, self.views.column)
         longest = np.max([self._column(step.demand) for _, step, _ in system.steps()], axis=0)
         self.small = np.where(longest > 0, _SMALL * longest, _SMALL)
-        self.delays = np.where(self.works.shared, 1.0, np.zeros((1, self.points)))
+        columns = self.views.count * self.points
+        self.delays = np.where(self.works.shared, 1.0, np.zeros((1, columns)))
         self.waits = np.zeros_like(self.delays)
         self._read_entries()
 
@@ -170,7 +174,7 @@ class _Decomposition:
         for row, work in enumerate(self.works.all):
             if not work.second:
                 of[work.entry][row] = 1.0
-        self.first = Sums(list(of.values()), self._column)
+        self.first = Sums(list(of.values()), self.views.column)
         self.lasting = [next(iter(rows), 0) for rows in of.values()]
 
     def is_like(self, other: "_Decomposition") -> bool:
@@ -184,12 +188,17 @@ class _Decomposition:
     @property
     def start(self) -> FloatArray:
         """Delays and waits where nobody is met."""
-        return np.concatenate([self.delays[self.processors.rows], self.waits[self.pools.rows]])
+        return self._known(self.delays[self.processors.rows], self.waits[self.pools.rows])
+
+    def _known(self, delays: FloatArray, waits: FloatArray) -> FloatArray:
+        """Delays and waits in all views, of the shape (numbers, points)."""
+        return np.concatenate([one.reshape(-1, self.points) for one in (delays, waits)])
 
     def now(self, known: FloatArray) -> State:
         """Times of all phases with delays and waits, and how often they are."""
         served, asked = self.processors.rows, self.pools.rows
-        self.delays[served], self.waits[asked] = np.split(known, [len(served)])
+        both = known.reshape(-1, self.delays.shape[1])
+        self.delays[served], self.waits[asked] = np.split(both, [len(served)])
         time = self.phases.times(self.delays, self.waits)
         mean, variance = time.mean, time.variance
         second, spread = (self.works.lasts * each[self.works.second] for each in (mean, variance))
@@ -202,7 +211,7 @@ class _Decomposition:
         served, asked = self.processors.rows, self.pools.rows
         delays = self.processors.delays(now) if served.size else now.delays[served]
         waits = self.pools.waits(now) if asked.size else now.waits[asked]
-        return np.concatenate([delays, waits])
+        return self._known(delays, waits)
 
     def closer(self, point: int, known: FloatArray) -> FloatArray | None:
         """Delays and waits at a point by Newton's method; None where it fails."""
@@ -217,4 +226,5 @@ class _Decomposition:
         rates = now.cycles * self.works.often
         sums = self.first.of(np.stack([rates * now.waits, rates * now.mean]))
         wait, first = sums / np.maximum(self.requests, NEVER)
-        return np.stack([self.requests, wait, first, now.second[self.lasting]], axis=1)
+        found = np.stack([self.requests, wait, first, now.second[self.lasting]], axis=1)
+        return found[..., : self.points]  # as everybody is there

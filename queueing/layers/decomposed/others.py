@@ -44,12 +44,15 @@ class Class:
     barred
         Work of theirs in tasks of which the one who comes holds the last thread: while it is
         there, none of them does this.
+    pool
+        Whether they come through a pool, whose threads are its members.
     """
 
     most: int
     population: int
     visits: Shares
     barred: Shares = field(default_factory=dict)
+    pool: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ class Others:
                 continue
             which, without = str(label[1]), barred.get(label, {})
             if label[0] == "pool":
-                yield Class(left[which], self._threads(which), visits, without)
+                yield Class(left[which], self._threads(which), visits, without, pool=True)
             else:
                 k = int(which)
                 yield Class(members[k], self._members(k), visits, without)

@@ -21,7 +21,7 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.sources import Sources, Work
-from headway.queueing.layers.decomposed.waits import Works
+from headway.queueing.layers.decomposed.works import Works
 from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, steps_of
 from headway.queueing.layers.numerics.moments import Moments, in_series, k_th, mixture
 from headway.queueing.layers.numerics.stations import Column, Sums, stacked

@@ -6,7 +6,6 @@ docs/explanation/layers.md derives what is written here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import isinf
 from typing import TypeAlias
@@ -16,9 +15,11 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.others import Class, Others, Server
 from headway.queueing.layers.decomposed.sources import Sources, Stacks, Work
+from headway.queueing.layers.decomposed.views import Meetings, Views
+from headway.queueing.layers.decomposed.works import State, Works
 from headway.queueing.layers.numerics.finite import left_over, outliving, waits_of_one
-from headway.queueing.layers.numerics.stations import NEVER, Column, Stations, Sums
-from headway.queueing.layers.parts import Processor
+from headway.queueing.layers.numerics.stations import NEVER, Seen, Stations, Sums
+from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
 _NARROW = 1e-2  # least time away, over that of service: what is nearly always there
@@ -28,77 +29,6 @@ _SMALL = 1e-6  # a chance that makes no difference
 _LEAST = 1e-9  # a time away [s] that is as good as none
 
 _Classes: TypeAlias = tuple[Class, ...]
-
-
-class Works:
-    """All work of a system, row by row.
-
-    Parameters
-    ----------
-    sources
-        Of a system.
-    column
-        How a number becomes a row.
-    """
-
-    def __init__(self, sources: Sources, column: Column) -> None:
-        self.all = tuple(work for works in sources.works for work in works)
-        self.index = {work: row for row, work in enumerate(self.all)}
-        self.source = np.array([work.source for work in self.all], int)
-        often = [sources.works[work.source][work] for work in self.all]
-        self.often = np.stack(list(map(column, often)))
-        uses = [sources.use(work) for work in self.all]
-        self.slices = np.stack([column(slices) for slices, _ in uses])
-        self.busy = np.stack([column(time) for _, time in uses])
-        second = {s.entry: self.index[s.own] for s in sources.all if s.own and s.own.second}
-        self.lasting = bool(second)
-        self.second = np.array([second.get(work.entry, 0) for work in self.all], int)
-        self.lasts = np.array([[float(work.entry in second)] for work in self.all])
-        shared = [_shares(sources.system.processors[sources.processor(w.entry)]) for w in self.all]
-        self.shared = np.array(shared, bool).reshape(-1, 1)
-
-    def rows(self, visits: Mapping[Work, Amount]) -> dict[int, Amount]:
-        """Numbers of some work by its row."""
-        return {self.index[work]: often for work, often in visits.items()}
-
-
-def _shares(processor: Processor) -> bool:
-    return processor.discipline.shares or isinf(processor.servers)
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What is known of all work at a step, of the shape (works, points).
-
-    Parameters
-    ----------
-    cycles
-        Of its source [1/s].
-    delays
-        At its processor: a stretch where servers are shared, or a wait before each slice [s].
-    waits
-        For the thread that does it [s].
-    mean, variance
-        Of its time [s].
-    first
-        Mean of its time alone [s], where ``mean`` is of more.
-    second, spread
-        Mean and variance of the second phase behind it [s].
-    """
-
-    cycles: FloatArray
-    delays: FloatArray
-    waits: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-    first: FloatArray
-    second: FloatArray
-    spread: FloatArray
-
-    @property
-    def whole(self) -> "State":
-        """With the second phase as a part of each work."""
-        return replace(self, mean=self.mean + self.second, variance=self.variance + self.spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,20 +67,21 @@ class Crowds(Stations):
     ----------
     met
         The classes at each server.
+    comers
+        Of each, the source of which one comes; -1 for none.
     servers
         Of each: m.
-    works
-        What classes do.
-    column
-        How a number becomes a row.
+    works, views
+        What classes do, and where one is left out.
     """
 
     def __init__(
         self,
         met: Sequence[tuple[Class, ...]],
+        comers: Sequence[int],
         servers: Sequence[float],
         works: Works,
-        column: Column,
+        views: Views,
     ) -> None:
         full = [classes or (_ALONE,) for classes in met]
         self.classes = [one for each in full for one in each]
@@ -160,9 +91,58 @@ class Crowds(Stations):
             np.array([one.most for one in self.classes], np.int64),
         )
         self.members = np.array([sum(one.most for one in each) for each in met], np.int64)
-        self.population = np.array([[float(one.population)] for one in self.classes])
-        self.visits = Sums([works.rows(one.visits) for one in self.classes], column)
-        self.barred = Sums([works.rows(one.barred) for one in self.classes], column)
+        who = self._seen_by(comers)
+        self.visits, self.barred = (
+            Meetings([works.rows(each) for each in of], who, works.source, views)
+            for of in ([one.visits for one in self.classes], [one.barred for one in self.classes])
+        )
+        everybody = views.of[who] == 0
+        most = np.array([[one.most, one.population] for one in self.classes], float)
+        self.population = np.where(everybody[:, np.newaxis], most[:, 1:], most[:, :1])
+        self._read_parts(comers, works, views)
+
+    def _seen_by(self, comers: Sequence[int]) -> IntArray:  # noqa: ARG002 - by who waits
+        """Who sees each class without one of its own members: nobody at processors.
+
+        A class there may hold more threads of pools below than there are, which makes up for what
+        is left out.
+        """
+        return np.full(len(self.owner), -1)
+
+    def _read_parts(self, comers: Sequence[int], works: Works, views: Views) -> None:
+        """What each class has of a kind of clients, of whom a view leaves one out.
+
+        Without one of n clients, a class has as many members less as it has of their visits.
+        """
+        parts: list[dict[int, Amount]] = []
+        places: list[dict[int, Amount]] = [{} for _ in self.servers]
+        of: list[int] = []
+        view: list[int] = []
+        most: list[float] = []
+        for row, one in enumerate(self.classes):
+            place = int(self.owner[row])
+            for k in dict.fromkeys(work.source for work in one.visits):
+                left = views.members[k] - (k == comers[place])
+                if views.of[k] and left > 0:
+                    places[place][len(parts)] = 1.0
+                    visits = {w: often for w, often in one.visits.items() if w.source == k}
+                    parts.append(works.rows(visits))
+                    of.append(row)
+                    view.append(int(views.of[k]))
+                    most.append(one.most / left)
+        self._class, self._parts = np.array(of, int), Sums(parts, views.column) if parts else None
+        self._most = np.array(most).reshape(-1, 1) * views.within(view)
+        self._places = Sums(places, views.column)
+
+    def kept(self, coming: Coming, seen: Seen, cycles: FloatArray) -> FloatArray | float:
+        """What is left of those whom one meets where a view leaves a client out, over all."""
+        if self._parts is None:
+            return 1.0
+        of = self._class
+        share = self._parts.of(cycles) / np.maximum(coming.rate[of], NEVER)
+        less = 1 - seen.fewer[of] / np.maximum(seen.beyond[self.owner[of]], NEVER)
+        lost = self._places.of(np.minimum(share * self._most, 1.0) * np.maximum(less, 0.0))
+        return np.asarray(np.maximum(1 - lost, 0.0))
 
     def odds(self, coming: Coming, same: FloatArray | None = None) -> FloatArray:
         """S / Z of each class.
@@ -185,6 +165,7 @@ class _Places:
         self.found: dict[tuple[int, int], int] = {}
         self.classes: list[_Classes] = []
         self.owners: list[int] = []
+        self.comers: list[int] = []
 
     def of(self, owner: int, server: Server, source: int, stacks: Stacks) -> dict[int, Amount]:
         """Places where one of a source comes to a server, with the share of its visits."""
@@ -195,6 +176,7 @@ class _Places:
             if place == len(self.classes):
                 self.classes.append(classes)
                 self.owners.append(owner)
+                self.comers.append(source)
             ways[place] = ways.get(place, 0.0) + share
         return ways
 
@@ -204,12 +186,12 @@ class Processors:
 
     Parameters
     ----------
-    sources, others, works, column
+    sources, others, works, views
         Of a system.
     """
 
-    def __init__(self, sources: Sources, others: Others, works: Works, column: Column) -> None:
-        parts = sources.system.processors
+    def __init__(self, sources: Sources, others: Others, works: Works, views: Views) -> None:
+        parts, column = sources.system.processors, views.column
         servers = [name for name, one in parts.items() if not isinf(one.servers)]
         places = _Places(others)
         ways: dict[int, dict[int, Amount]] = {}
@@ -229,7 +211,7 @@ class Processors:
         self.count = np.array(count).reshape(-1, 1)
         self.shares = np.array([[parts[servers[n]].discipline.shares] for n in self.place])
         self.shared = works.shared
-        self.crowds = Crowds(places.classes, count, works, column)
+        self.crowds = Crowds(places.classes, places.comers, count, works, views)
         self.ways, self.done = Sums(list(ways.values()), column), Sums(done, column)
 
     def delays(self, now: State) -> FloatArray:
@@ -245,8 +227,9 @@ class Processors:
         same = (spent / np.maximum(often, NEVER))[self.place]
         odds = np.where(self.shares[of.owner], of.odds(coming), of.odds(coming, same))
         seen = of.seen(odds)
-        waits = seen.beyond * of.first_free(seen, service)
-        return self.ways.of(np.where(self.shares, 1 + seen.beyond / self.count, waits))
+        beyond = seen.beyond * of.kept(coming, seen, rate)
+        waits = beyond * of.first_free(seen, service)
+        return self.ways.of(np.where(self.shares, 1 + beyond / self.count, waits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +246,8 @@ class _Queues:
         Of each pool.
     met
         Who is there.
+    held
+        What its threads do, as one who comes sees it.
     """
 
     at: np.ndarray
@@ -270,6 +255,7 @@ class _Queues:
     pools: np.ndarray
     threads: FloatArray
     met: "_Callers"
+    held: Meetings
 
 
 class _Callers(Crowds):
@@ -278,15 +264,21 @@ class _Callers(Crowds):
     def __init__(
         self,
         met: Sequence[_Classes],
+        comers: Sequence[int],
         threads: Sequence[float],
         sources: Sources,
         works: Works,
-        column: Column,
+        views: Views,
     ) -> None:
-        super().__init__(met, threads, works, column)
+        super().__init__(met, comers, threads, works, views)
         self.works = works
-        thinks = [column(_think(sources, one)) for one in self.classes]
+        thinks = [views.column(_think(sources, one)) for one in self.classes]
         self.think = np.stack(thinks)[self.visits.sums]
+
+    def _seen_by(self, comers: Sequence[int]) -> IntArray:
+        """Who comes, but where it holds a thread of theirs: then there is a thread less."""
+        held = np.array([one.pool and one.most < one.population for one in self.classes])
+        return np.where(held, -1, np.array(comers, int)[self.owner])
 
     @cached_property
     def beside(self) -> Stations:
@@ -322,7 +314,7 @@ class _Callers(Crowds):
         """Second phases of their own that members of a class meet when they ask again."""
         rows, sums = self.visits.rows, self.visits.sums
         visits = np.maximum(self.visits.over(np.ones((len(rows), 1))), NEVER)
-        rate, second = now.cycles[rows], now.second[rows]
+        rate, second = self.visits.at(now.cycles), self.visits.at(now.second)
         total = np.maximum(self.visits.over(rate), NEVER)
         chance = rate * outliving(second, away[sums], visits[sums], self.think)
         found = self.visits.over(np.stack([rate * second, chance, chance * second])) / total
@@ -376,12 +368,13 @@ class Pools:
 
     Parameters
     ----------
-    sources, others, works, column
+    sources, others, works, views
         Of a system.
     """
 
-    def __init__(self, sources: Sources, others: Others, works: Works, column: Column) -> None:
-        self.sources, self.works, self.column = sources, works, column
+    def __init__(self, sources: Sources, others: Others, works: Works, views: Views) -> None:
+        self.sources, self.works, self.views = sources, works, views
+        self.column = column = views.column
         tasks = sources.system.tasks
         self.names = [n for n, one in tasks.items() if not (one.clients or isinf(one.threads))]
         self.comers = [
@@ -446,7 +439,7 @@ class Pools:
             for task in self.names
         ]
         self.held = Sums([dict.fromkeys(rows, 1.0) for rows in works], self.column)
-        self.kinds = [list(np.flatnonzero(self.held.sums == n)) for n in range(len(works))]
+        self.kinds = works
 
     def _read_comers(self, others: Others) -> None:
         """Of each source that comes to a pool: those with whom it comes, and its own visits."""
@@ -460,12 +453,13 @@ class Pools:
             visits.append(dict.fromkeys(rows, 1.0))
         self.pool_of = np.array([number for number, _ in self.comers])
         ones = [1.0] * len(mine)
-        self.mine = _Callers(mine, ones, self.sources, self.works, self.column)
+        nobody = [-1] * len(mine)
+        self.mine = _Callers(mine, nobody, ones, self.sources, self.works, self.views)
         self.own = Sums(visits, self.column)
         of = [self.sources.all[source] for _, source in self.comers]
         self.people = np.array([[one.population] for one in of])
         inside = all(one.own is not None for one in self.sources.all)
-        self.bounded = self.lasts[self.pool_of] & inside
+        self.bounded = (self.lasts | (self.threads == 1))[self.pool_of] & inside
 
     def _of(self, source: int) -> Mapping[str, Amount]:
         return self.sources.all[source].visits
@@ -485,8 +479,11 @@ class Pools:
                 return None
             threads = self.threads[pools[at]]
             met = [places.classes[k] for k in at]
-            callers = _Callers(met, threads[:, 0], self.sources, self.works, self.column)
-            return _Queues(at, comers[at], pools[at], threads, callers)
+            who = [places.comers[k] if threads[n, 0] == 1 else -1 for n, k in enumerate(at)]
+            callers = _Callers(met, who, threads[:, 0], self.sources, self.works, self.views)
+            rows = [dict.fromkeys(self.kinds[n], 1.0) for n in pools[at]]
+            held = Meetings(rows, who, self.works.source, self.views)
+            return _Queues(at, comers[at], pools[at], threads, callers, held)
 
         self.single, self.several = queues(waits & single), queues(waits & ~single)
 
@@ -511,6 +508,7 @@ class Pools:
         busy = self.held.of(now.cycles * self.works.often * whole.mean) / self.threads
         longer = (busy[self.pool_of] - 1) * self.mine.population / np.maximum(mine.rate, NEVER)
         longer = np.where(self.bounded, longer, -np.inf)[self.comer_of]
+        longer[:, self.views.points :] = -np.inf
         return np.asarray(np.maximum(found, np.maximum(now.waits[self.rows] + longer, 0.0)))
 
     def _single(self, queues: _Queues, now: State, away: FloatArray, left: _Behind) -> FloatArray:
@@ -519,13 +517,12 @@ class Pools:
         coming = met.calling(now)
         if self.works.lasting:
             coming = met.between(now, coming)
-        held = self.held.rows
-        rate = (now.cycles * self.works.often)[held]
-        total = np.maximum(self.held.over(rate), NEVER)
-        share = rate / total[self.held.sums]
-        mean = now.mean[held]
-        scv = np.maximum(now.variance[held] / np.maximum(mean**2, NEVER), _REGULAR)
-        hold = self.held.over(share * mean)[queues.pools]
+        held = queues.held
+        each = np.stack([now.cycles * self.works.often, now.mean, now.variance])
+        rate, mean, variance = held.at(each)
+        share = rate * held.weights / np.maximum(held.over(rate), NEVER)[held.sums]
+        scv = np.maximum(variance / np.maximum(mean**2, NEVER), _REGULAR)
+        hold = held.summed(share * mean)
         seen = met.seen(met.odds(coming, hold))
         wait = seen.beyond * met.mixed(seen, coming.service)
         # what the law of the holding times adds, at the mean rate at which members come back
@@ -534,14 +531,12 @@ class Pools:
         members = 1 + met.members
         back = np.maximum(members[:, np.newaxis] / often, _NARROW * hold)
         one = np.ones_like(hold)
-        kinds = [self.kinds[pool] for pool in queues.pools]
-        rows = [row for each in kinds for row in each]
-        begins = np.cumsum([0, *map(len, kinds)]).astype(np.int64)
         law, usual = np.zeros_like(hold), np.zeros_like(hold)
-        waits_of_one(begins, members, back, share[rows], mean[rows], scv[rows], law)
+        waits_of_one(held.begins, members, back, share, mean, scv, law)
         each = np.arange(len(members) + 1)
         waits_of_one(each, members, back, one, np.ascontiguousarray(hold), one, usual)
-        return np.asarray(np.maximum(wait + law - usual, 0.0) + left.rest)
+        kept = met.kept(coming, seen, now.cycles)
+        return np.asarray(np.maximum(wait + law - usual, 0.0) * kept + left.rest)
 
     def _several(self, queues: _Queues, now: State, away: FloatArray, left: _Behind) -> FloatArray:
         """Waits for pools of several threads."""
@@ -550,13 +545,14 @@ class Pools:
         seen = met.seen(met.odds(coming))
         rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
         wait = seen.beyond * met.first_free(seen, coming.service)
-        wait = wait + seen.full * met.mixed(seen, rest) / queues.threads
+        kept = met.kept(coming, seen, now.cycles)
+        wait = (wait + seen.full * met.mixed(seen, rest) / queues.threads) * kept
         lasts = self.lasts[queues.pools]
         if not lasts.any():
             return np.asarray(wait)
         # no other thread is free, and its own second phase outlives its time away
         longer = np.maximum(
-            wait + seen.nearly * left.rest, self._beside_seconds(queues, now, away, left)
+            wait + seen.nearly * left.rest, self._beside_seconds(queues, now, away, left) * kept
         )
         return np.where(lasts, longer, wait)
 
@@ -570,7 +566,7 @@ class Pools:
         out that second phases keep threads from first ones, so it is short of the wait.
         """
         rate, threads, met = now.cycles * self.works.often, queues.threads, queues.met
-        asked, busy = self.held.of(np.stack([rate, rate * now.second]))[:, queues.pools]
+        asked, busy = queues.held.of(np.stack([rate, rate * now.second]))
         own = self.own.of(rate)[queues.comers] / self.people[queues.comers]
         busy = np.minimum(busy, threads)
         others = busy - np.minimum(own * left.mean, left.chance)

@@ -45,6 +45,7 @@ def finite_stations(
     full: FloatArray,
     nearly: FloatArray,
     means: FloatArray,
+    fewer: FloatArray,
     work: FloatArray,  # noqa: ARG001 - the kernel's
 ) -> None:
     """Numbers at many stations, each with a few classes.
@@ -64,6 +65,9 @@ def finite_stations(
         P(k >= m - 1).
     means
         Result of shape (classes, points): mean members.
+    fewer
+        Result of shape (classes, points): what is ``beyond`` without one member of the class; of
+        a class without end nothing is written.
     work
         Room for `ROWS` (largest number of members + 1) numbers.
 
@@ -71,39 +75,55 @@ def finite_stations(
     --------
     >>> import numpy as np
     >>> beyond, full, nearly = (np.zeros((1, 1)) for _ in range(3))
-    >>> means, odds = np.zeros((1, 1)), np.array([[0.5]])
+    >>> means, fewer, odds = np.zeros((1, 1)), np.zeros((1, 1)), np.array([[0.5]])
     >>> finite_stations(
     ...     np.array([0, 1]),
     ...     np.array([1]),
     ...     np.array([2]),
     ...     odds,
-    ...     *(beyond, full, nearly, means, np.zeros(3 * ROWS)),
+    ...     *(beyond, full, nearly, means, fewer, np.zeros(3 * ROWS)),
     ... )
-    >>> full.round(12).tolist(), means.round(12).tolist()
-    ([[0.6]], [[0.8]])
+    >>> full.round(12).tolist(), means.round(12).tolist(), fewer.round(12).tolist()
+    ([[0.6]], [[0.8]], [[0.333333333333]])
     """
     for q in range(len(servers)):
         at = slice(begins[q], begins[q + 1])
         for point in range(odds.shape[1]):
-            chances, each = _station(int(servers[q]), most[at], odds[at, point])
+            chances, each, there = _station(int(servers[q]), most[at], odds[at, point])
             k = np.arange(len(chances))
             beyond[q, point] = chances @ np.maximum(k - servers[q] + 1, 0)
             full[q, point] = chances[servers[q] :].sum()
             nearly[q, point] = chances[servers[q] - 1 :].sum()
             means[at, point] = each
+            for c, share in enumerate(there, begins[q]):
+                if most[c] > 0:
+                    fewer[c, point] = _fewer(int(servers[q]), chances, share)
 
 
-def _station(m: int, most: IntArray, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Probabilities of 0, 1, ... members, up to the last that counts, and means of classes."""
+def _fewer(m: int, chances: FloatArray, there: FloatArray) -> float:
+    """Mean of max(0, k - m + 1) without a member who is among k by (2)."""
+    k = np.arange(1, len(chances))
+    weights = there[1:] * chances[1:] * np.minimum(k, m) / k
+    total = weights.sum()
+    return float(weights @ np.maximum(k - m, 0) / total) if total > 0 else 0.0
+
+
+def _station(
+    m: int, most: IntArray, odds: FloatArray
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """Probabilities of 0, 1, ... members, up to the last that counts, and means of classes.
+
+    And of each class who of it is there among so many, up to a factor.
+    """
     if not len(most):
-        return np.ones(1), np.zeros(0)
+        return np.ones(1), np.zeros(0), []
     load = float(np.where(most > 0, most * odds, odds).sum())
     top = _last(m, int(np.abs(most).sum()), load)
     if len(most) == 1:
         k = np.arange(1, top + 1)
         chances = _from_largest((most[0] - k + 1) * odds[0] / np.minimum(k, m))
         chances = chances / chances.sum()
-        return chances, np.array([chances @ np.arange(top + 1)])
+        return chances, np.array([chances @ np.arange(top + 1)]), [np.arange(top + 1.0)]
     theta = _scale(m, most, odds)
     weights, before = _weights(m, most, odds * theta, theta, top)
     chances = weights / weights.sum()
@@ -113,7 +133,7 @@ def _station(m: int, most: IntArray, odds: FloatArray) -> tuple[FloatArray, Floa
     ]
     means = np.array([share @ chances for share in shares])
     means[most < 0] = chances @ np.arange(top + 1) - means.sum()
-    return chances, means
+    return chances, means, shares
 
 
 def _last(m: int, members: int, load: float) -> int:

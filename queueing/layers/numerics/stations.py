@@ -44,6 +44,8 @@ class Sums:
     ----------
     rows, sums, weights
         Of all weights: of which row each is, and in which sum.
+    begins
+        Where the weights of each sum begin; one more than there are sums.
 
     Examples
     --------
@@ -58,26 +60,38 @@ class Sums:
         self.rows = np.array([row for group in full for row in group], int)
         sizes = [len(group) for group in full]
         self.sums = np.repeat(np.arange(len(full)), sizes)
-        self._starts = np.cumsum([0, *sizes])[:-1]
+        self.begins = np.cumsum([0, *sizes]).astype(np.int64)
         self.weights = stacked(each, column)
 
     def of(self, values: FloatArray) -> FloatArray:
         """Sums of values of the shape (..., rows, points)."""
-        return self.over(values[..., self.rows, :])
+        return self.over(self.at(values))
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """Values for each row of each sum."""
+        return values.take(self.rows, axis=-2)
 
     def over(self, values: FloatArray) -> FloatArray:
         """Sums of values that are given for each row of each sum."""
-        return np.asarray(np.add.reduceat(values * self.weights, self._starts, axis=-2))
+        return self.summed(values * self.weights)
+
+    def summed(self, values: FloatArray) -> FloatArray:
+        """Sums of values that are given for each row of each sum, with their weights in them."""
+        return np.asarray(np.add.reduceat(values, self.begins[:-1], axis=-2))
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Mean of those before one beyond the servers, P(k >= m), P(k >= m - 1); means of classes."""
+    """Mean of those before one beyond the servers, P(k >= m), P(k >= m - 1); means of classes.
+
+    And ``fewer``, of each class what is beyond without one of its members.
+    """
 
     beyond: FloatArray
     full: FloatArray
     nearly: FloatArray
     means: FloatArray
+    fewer: FloatArray
 
 
 class Stations:
@@ -105,8 +119,8 @@ class Stations:
     def seen(self, odds: FloatArray) -> Seen:
         """Whom one who comes sees, by the odds S / Z of each class."""
         shape = len(self.servers), odds.shape[1]
-        found = Seen(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(odds.shape))
-        results = found.beyond, found.full, found.nearly, found.means
+        found = Seen(*(np.zeros(shape) for _ in range(3)), *(np.zeros_like(odds) for _ in "ab"))
+        results = found.beyond, found.full, found.nearly, found.means, found.fewer
         given = np.ascontiguousarray(odds)
         finite_stations(self.begins, self.servers, self.most, given, *results, self._work)
         return found

@@ -257,7 +257,8 @@ def _finite_stations(seed: int) -> Arguments:
     odds = 10 ** draw.uniform(-1, 1, (most.size, points))
     numbers = np.zeros((3, stations, points))
     room = np.zeros(ROWS * (int(np.abs(most).sum()) + 1))
-    return begins, draw.integers(1, 9, stations), most, odds, *numbers, odds.copy(), room
+    results = *numbers, odds.copy(), odds.copy()
+    return begins, draw.integers(1, 9, stations), most, odds, *results, room
 
 
 def _waits_of_one(seed: int) -> Arguments:
@@ -347,7 +348,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "passing_rounds": lambda arguments: [*arguments[7:]],
     "explore_program": _states_and_moves,
     "careful_step": lambda arguments: [*arguments[:2], *arguments[12:14]],
-    "finite_stations": lambda arguments: [*arguments[4:8]],
+    "finite_stations": lambda arguments: [*arguments[4:9]],
     "unanswered_steps": lambda arguments: [arguments[-1]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""

@@ -107,7 +107,7 @@ def test_an_entry_called_through_two_pools_counts_once() -> None:
     )
     exact, near = by_chain(system), by_layers(system)
     assert exact is not None
-    assert float(near.throughput("users")) == pytest.approx(exact.throughput("users"), rel=0.02)
+    assert float(near.throughput("users")) == pytest.approx(exact.throughput("users"), rel=0.03)
 
 
 def by_both(system: LayeredSystem) -> tuple[float, float]:
@@ -162,6 +162,52 @@ def test_more_threads_than_clients_are_no_limit() -> None:
     assert near == pytest.approx(exact, rel=SUMS)
 
 
+def test_one_who_comes_sees_the_others_without_itself_everywhere() -> None:
+    """Four clients at three pools of one thread: a closed network, by mean value analysis.
+
+    With times away as they are with all four, pools taken one by one miss it by 6%.
+    """
+    demands = {"a": 1.9, "b": 0.9, "c": 1.6}
+    system = LayeredSystem(
+        "row",
+        {"users": Processor(math.inf)},
+        {"users": Task("users", 4, clients=True), **{name: Task("users") for name in demands}},
+        {
+            "use": Entry("users", Step("use", 0.3, calls=dict.fromkeys(demands, 1.0))),
+            **{name: Entry(name, Step(name, demand)) for name, demand in demands.items()},
+        },
+    )
+    queues, rate = dict.fromkeys(demands, 0.0), 0.0
+    for n in range(1, 5):
+        stays = {name: demand * (1 + queues[name]) for name, demand in demands.items()}
+        rate = n / (0.3 + sum(stays.values()))
+        queues = {name: rate * stay for name, stay in stays.items()}
+    assert float(by_layers(system).throughput("users")) == pytest.approx(rate, rel=0.02)
+
+
+def test_who_waits_for_a_thread_does_not_slow_it_down() -> None:
+    """Two clients of whom one waits for the other: meanwhile that one is alone below.
+
+    With times as they are when both are at work, waits for each other included, 10% are missed.
+    """
+    system = LayeredSystem(
+        "both",
+        {"users": Processor(math.inf)},
+        {
+            "users": Task("users", 2, 1.0, clients=True),
+            **{name: Task("users") for name in ("one", "other", "below")},
+        },
+        {
+            "use": Entry("users", Step("use", 1.0, calls={"a": 0.9, "b": 0.8})),
+            "a": Entry("one", Step("a", 0.2, calls={"read": 0.6})),
+            "b": Entry("other", Step("b", 1.0, calls={"read": 2.0})),
+            "read": Entry("below", Step("read", 3.3)),
+        },
+    )
+    near, exact = by_both(system)
+    assert near == pytest.approx(exact, rel=0.03)
+
+
 def test_nobody_is_where_the_last_thread_is_held() -> None:
     """Who holds the only thread meets the others elsewhere, at the same processor, more often.
 
@@ -206,13 +252,13 @@ def test_random_systems_are_near_their_whole_chain() -> None:
 
 def at_one_station(
     most: tuple[int, ...], odds: tuple[float, ...], servers: int
-) -> tuple[list[float], list[float]]:
-    """E max(0, k - m + 1), P(k >= m), P(k >= m - 1), and mean members of each class."""
-    numbers, means = np.zeros((3, 1, 1)), np.zeros((len(most), 1))
+) -> tuple[list[float], list[float], list[float]]:
+    """E max(0, k - m + 1), P(k >= m), P(k >= m - 1), and of classes mean members, and ``fewer``."""
+    numbers, classes = np.zeros((3, 1, 1)), np.zeros((2, len(most), 1))
     begins, work = np.array([0, len(most)]), np.zeros(ROWS * (sum(map(abs, most)) + 1))
     given = begins, np.array([servers]), np.array(most), np.array(odds).reshape(-1, 1)
-    finite_stations(*given, *numbers, means, work)
-    return numbers.ravel().tolist(), means.ravel().tolist()
+    finite_stations(*given, *numbers, *classes, work)
+    return numbers.ravel().tolist(), *classes[:, :, 0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -245,14 +291,20 @@ def test_numbers_at_a_station_are_those_of_a_machine_repair_model(
             sum(weights[servers:]) / total,
             sum(weights[servers - 1 :]) / total,
         ]
-        means = []
+        means, fewer = [], []
         for c, one in enumerate(own):
             counted = [j * b for j, b in enumerate(one)]
             product = _product([*own[:c], counted, *own[c + 1 :]])
             means.append(sum(b * w for b, w in zip(product, queue, strict=True)) / total)
-    numbers, found = at_one_station(most, odds, servers)
+            less = [_coefficients(max(most[c] - 1, 0), mpmath.mpf(odds[c]))]
+            left = _product([*own[:c], *less, *own[c + 1 :]])
+            each = [b * w for b, w in zip(left, queue, strict=False)]
+            above = sum(max(0, k - servers + 1) * w for k, w in enumerate(each)) / sum(each)
+            fewer.append(above if most[c] > 0 else 0)
+    numbers, found, without = at_one_station(most, odds, servers)
     assert numbers == pytest.approx(list(map(float, expected)), rel=1e-9)
     assert found == pytest.approx(list(map(float, means)), rel=1e-9)
+    assert without == pytest.approx(list(map(float, fewer)), rel=1e-9)
 
 
 def _coefficients(n: int, odds: mpmath.mpf) -> list[mpmath.mpf]:
@@ -410,7 +462,7 @@ def test_the_first_of_several_to_be_free():
     """Of m = 3 by mpmath: classes of 1 s and 5 s, of which three and two members are met."""
     stations = Stations(np.array([0, 2, 3]), np.array([3, 2]), np.array([4, 4, 6]))
     means = np.array([[3.0], [2.0], [2.5]])
-    seen = Seen(*np.ones((3, 2, 1)), means)
+    seen = Seen(*np.ones((3, 2, 1)), means, means)
     found = stations.first_free(seen, np.array([[1.0], [5.0], [4.0]]))
     of = mpmath.quad(
         lambda t: (0.6 * mpmath.exp(-t) + 0.4 * mpmath.exp(-t / 5)) ** 3, [0, 1, 5, 50, mpmath.inf]

@@ -50,11 +50,11 @@ def test_stored_errors_are_found_again():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_files_of_others_are_within_the_label(path):
-    """Throughput by layers against the whole chain: usual errors in each of these."""
+    """Throughput by layers against the whole chain: half the largest error at most."""
     model = find_model(str(path))
     system = model.graph.layers.at("one", model.inputs)
     exact, near = by_chain(system), by_layers(system)
     for name, task in system.tasks.items():
         if task.clients:
             error = 100 * abs(float(near.throughput(name)) / exact.throughput(name) - 1)
-            assert error <= measured.USUAL_THROUGHPUT
+            assert error <= measured.THROUGHPUT / 2
