@@ -21,7 +21,7 @@ from headway.models.reading.loadtest import Measured, measurements_beside
 from headway.models.signatures.sfs import Range, SfsSignature, sfs_signature
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.inputs import points_shape
-from headway.models.structure.model import Model
+from headway.models.structure.model import Model, check_model
 from headway.models.tables.shown import Answer
 from headway.records import dataclass
 
@@ -309,6 +309,7 @@ def compare(
     >>> bool(abs(compare(model, curve).relative_error).max() < 1e-12)
     True
     """
+    check_model(model)
     measurements = measurements_beside(model, measurements)
     matched = match(model, measurements, x, y)
     within = Range(low, high)

@@ -21,7 +21,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.reading.loadtest import Measured, measurements_beside
 from headway.models.running.crews import Crew, crew_of
 from headway.models.signatures.sfs import ALL, Range
-from headway.models.structure.model import Model
+from headway.models.structure.model import Model, check_model
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -92,6 +92,7 @@ def fit_model(
     >>> round(fit.values["s"], 6)
     0.01
     """
+    check_model(model)
     measurements = measurements_beside(model, measurements)
     free, crew = names_in(free), crew_of(executor)
     matched = match(model, measurements, x, y)

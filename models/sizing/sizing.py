@@ -20,7 +20,7 @@ from headway.models.sizing.search import Explored, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import able_to, weighted
-from headway.models.structure.model import Model
+from headway.models.structure.model import Model, check_model
 from headway.records import dataclass
 
 
@@ -115,6 +115,7 @@ def size_model(
     >>> size_model(raid, ["response_time<=10ms"], choose, "200*disks + memory/1e6").best.values
     {'disks': 4.0, 'memory': 1024000000.0}
     """
+    check_model(model)
     grid = grid_of(model, choose)
     whole = model.at(grid.ends(0))
     whole = able_to(whole, lambda one: _check_asked(one.at(grid.ends()), targets))

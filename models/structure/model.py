@@ -572,3 +572,27 @@ def with_intervals(
     merged = {**model.correlations, **correlations}
     check_correlations(merged, parameters)
     return replace(model, parameters=parameters, correlations=merged)
+
+
+def check_model(given: object) -> None:
+    """Refuse what is not a model where one is needed.
+
+    Raises
+    ------
+    InvalidParameter
+        With how to get a model of it.
+
+    Examples
+    --------
+    >>> check_model("nfs-server")
+    Traceback (most recent call last):
+        ...
+    headway.errors.InvalidParameter: str is not a model; load one: headway.load('nfs-server')
+    """
+    if isinstance(given, Model):
+        return
+    has_one = isinstance(getattr(given, "model", None), Model)
+    shown = given if isinstance(given, str) else "nfs-server"
+    remedy = "give its .model" if has_one else f"load one: headway.load({shown!r})"
+    msg = f"{type(given).__name__} is not a model; {remedy}"
+    raise InvalidParameter(msg)

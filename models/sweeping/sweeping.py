@@ -15,7 +15,7 @@ from headway.models.running.pool import every_core
 from headway.models.running.spreading import spread
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import able_to, weighted
-from headway.models.structure.model import Model
+from headway.models.structure.model import Model, check_model
 from headway.models.sweeping.chunks import Chunk, Chunks, Merge, Subtree, folded, joined
 from headway.models.sweeping.kernel import Done, Job, Task, block_of, work
 from headway.models.sweeping.making import space_of, suited
@@ -84,6 +84,7 @@ def sweep_model(
     OutputError
         If the file cannot be written, or another sweep is writing it.
     """
+    check_model(model)
     asked = space_of(space)
     kept = tuple(reduce)
     able = able_to(model, lambda one: _job(one, suited(asked, one), outputs, kept, method))

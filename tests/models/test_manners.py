@@ -49,6 +49,20 @@ def test_measurements_may_be_paths_and_data_frames(place):
     assert headway.compare(server(), frame).load.values.tolist() == [200, 500, 800, 900]
 
 
+def test_what_is_not_a_model_is_refused_with_how_to_get_one(place):
+    fit = server().fit(place, "service_time")
+    for ask in (
+        lambda one: headway.compare(one, place),
+        lambda one: headway.fit(one, place, "service_time"),
+        lambda one: headway.size(one, "response_time<=3ms", {"service_time": [0.001]}, "1"),
+        lambda one: headway.sweep(one, {"service_time": [0.001]}),
+    ):
+        with pytest.raises(InvalidParameter, match=r"^Fit is not a model; give its \.model$"):
+            ask(fit)
+        with pytest.raises(InvalidParameter, match=r"load one: headway\.load\('nfs-server'\)"):
+            ask("nfs-server")
+
+
 def test_a_fit_has_the_names_of_others(place):
     fit = headway.fit(server(), place, ["service_time", "delay"])
 
