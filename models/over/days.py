@@ -30,6 +30,9 @@ FEWEST_REQUESTS = 100
 MOST_RATES = 1440
 """Rates taken from a log at most: a day's minutes."""
 
+LONGEST = 10 * 365 * 86400.0
+"""Time that a log spans at most [s]: over more, its times are not all in one unit."""
+
 _BRACKETED = re.compile(r"\[(\d\d/\w{3}/\d{4}(?::\d\d){3} [+-]\d{4})\]")
 
 
@@ -156,6 +159,9 @@ def _of_points(points: FloatArray, source: str) -> Day:
     length = float(ordered[-1] - ordered[0])
     if length <= 0:
         msg = f"{source}: all requests have the same time"
+        raise MeasurementError(msg)
+    if length > LONGEST:
+        msg = f"{source}: requests come over more than ten years; give all times in one unit"
         raise MeasurementError(msg)
     step = nice_step(length, max(1, min(MOST_RATES, len(points) // FEWEST_REQUESTS)))
     count = max(int(np.floor(length / step)), 1)

@@ -21,7 +21,7 @@ points at its height; it tips where the curve turns.
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
-from math import expm1, inf, log1p
+from math import expm1, inf, log
 
 from scipy.optimize import brentq
 
@@ -83,10 +83,11 @@ def per_request(clients: Clients, late: float) -> float:
 
 def _further(ratio: float, retries: float) -> float:
     """Retries of a request, if each attempt is followed by another with a probability."""
-    if ratio >= 1 or not ratio:
-        return ratio * retries if ratio else 0.0
-    gone = 1 - ratio
-    return float(ratio * -expm1(retries * log1p(-gone)) / gone)
+    if ratio <= 0:
+        return 0.0
+    if ratio >= 1:
+        return retries
+    return float(ratio * -expm1(retries * log(ratio)) / (1 - ratio))
 
 
 def follows(clients: Clients, late: float) -> float:

@@ -28,6 +28,12 @@ def test_times_are_in_the_unit_that_their_column_is_called(title, step):
     assert day_of_text(f"{title},rate_per_s\n0,3\n1,5\n", "day.csv").edges == (0, step, 2 * step)
 
 
+def test_a_log_of_several_units_is_refused():
+    times = [1.7e9 * 1000 ** (k % 2) + k for k in range(200)]
+    with pytest.raises(HeadwayError, match="more than ten years; give all times in one unit"):
+        day_of_text("timestamp\n" + "\n".join(f"{at:.0f}" for at in times), "log.csv")
+
+
 def test_times_without_a_unit_are_refused():
     with pytest.raises(HeadwayError, match="'month' has no unit of time; name it time_s"):
         day_of_text("month,rate_per_s\n0,3\n1,5\n", "day.csv")

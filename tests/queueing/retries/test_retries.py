@@ -222,7 +222,9 @@ def test_what_gathers_in_the_bad_state_is_more_than_can_be_served():
     assert growth == pytest.approx(found.grows, rel=0.02)
 
 
-@pytest.mark.parametrize(("late", "retries"), [(0.3, 3), (1.0, 3), (0.0, 2), (1 - 1e-12, 4)])
+@pytest.mark.parametrize(
+    ("late", "retries"), [(0.3, 3), (1.0, 3), (0.0, 2), (1 - 1e-12, 4), (1e-20, 3)]
+)
 def test_attempts_of_a_request_are_a_geometric_sum(late, retries):
     sum_ = sum(late**k for k in range(retries + 1))
     asks = Clients(timeout=1.0, retries=retries)
