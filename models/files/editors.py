@@ -42,7 +42,7 @@ def json_schema(kinds: Iterable[str] = STATIONS, disciplines: Iterable[str] = DI
     Examples
     --------
     >>> json_schema()["properties"]["name"]["description"]
-    "The model's name."
+    "The model's name; that of the file by default."
     >>> "MM1" in json_schema()["definitions"]["station"]["allOf"][0]["properties"]["kind"]["enum"]
     True
     """

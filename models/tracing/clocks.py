@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import Spans, gives_up, serves
 from headway.models.measured.spans.span import SpanKind
-from headway.models.tracing.loads import Spans, gives_up, serves
 from headway.records import dataclass
 
 _RARE = 0.01

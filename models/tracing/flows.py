@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import BoolArray, IntArray
+from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.records import dataclass
 
 _NEARLY_ALL = 0.99

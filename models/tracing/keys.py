@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import BoolArray, IntArray
+from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.models.tracing.own import first_things, own_times
 from headway.models.tracing.requests import Requests
 from headway.models.tracing.unseen import unseen_callers

@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import MeasurementError, quoted
-from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import (
+    LOST,
+    ROOT,
+    BoolArray,
+    IntArray,
+    Spans,
+    chosen,
+    circles,
+    cut,
+    tops,
+)
 from headway.models.measured.spans.forms import (
     OTLP,
     Form,
@@ -26,17 +36,11 @@ from headway.models.measured.spans.forms import (
     surely_no_traces,
 )
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
-from headway.models.measured.spans.span import BrokenSpan, Span, SpanKind, check_broken
+from headway.models.measured.spans.span import BrokenSpan, Span, check_broken
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
-from headway.numerals import four_digits, some_of
+from headway.numerals import some_of
 from headway.records import dataclass
-
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-
-ROOT, LOST = -1, -2
-"""What stands for the parent of a span without one, and of one whose parent is in no file."""
 
 MOST_OPERATIONS = 10_000
 """Operations beyond which their names hold identifiers."""
@@ -50,62 +54,6 @@ _LONGEST_LINE = 256_000_000  # an export of a collector is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
 _UNNAMED = "unknown_service"  # as OpenTelemetry's resources are called that have no service.name
-_LATE = 1.05  # of its client's span: a server's may end when the answer is on its way
-
-
-@dataclass(frozen=True)
-class Spans:
-    """The spans of one load, row by row.
-
-    Parameters
-    ----------
-    name
-        Of the load: its files.
-    trace, service, operation, peer
-        Which one, counted from 0; peers are those a client asks, with 0 for none.
-    parent
-        The row that caused it; `ROOT` and `LOST` where there is none.
-    linked
-        Whether a link says what caused it; the parent is `ROOT` where that is in no file.
-    kind
-        `headway.models.measured.spans.span.SpanKind`.
-    start, end
-        Since the first span of all loads [s].
-    failed
-        Whether it is marked as an error.
-    services, operations, peers
-        Names, in the order of their numbers.
-    sampled
-        Share of traces that were kept, as the spans say; 1 where they say nothing.
-    twice, alike
-        Spans left out, as they are there already, or as another of their trace has their
-        identifier.
-    left_out, why
-        Traces left out for a span that cannot be, and what is wrong with the first.
-    """
-
-    name: str
-    trace: IntArray
-    parent: IntArray
-    linked: BoolArray
-    service: IntArray
-    operation: IntArray
-    kind: IntArray
-    peer: IntArray
-    start: FloatArray
-    end: FloatArray
-    failed: BoolArray
-    services: tuple[str, ...]
-    operations: tuple[str, ...]
-    peers: tuple[str, ...]
-    sampled: float = 1.0
-    twice: int = 0
-    alike: int = 0
-    left_out: int = 0
-    why: str = ""
-
-    def __len__(self) -> int:
-        return len(self.trace)
 
 
 @dataclass(frozen=True)
@@ -364,7 +312,7 @@ class _Reading:
         first, together = self.first, self._together()
         for load, names in zip(_short([names[0] for names in together]), together, strict=True):
             whole = self._spans(load, names, first)
-            yield from [whole] if window is None else _cut(whole, window)
+            yield from [whole] if window is None else cut(whole, window)
 
     def _together(self) -> list[list[str]]:
         """Files by load."""
@@ -434,14 +382,14 @@ class _Reading:
             twice=len(others) - alike,
             alike=alike,
         )
-        circle = _circles(spans)
+        circle = circles(spans)
         for k in circle.tolist():
             broken.setdefault(int(spans.trace[k]), self._circle(spans, k))
         if not broken:
             return spans
         check_broken(broken.values(), len(np.union1d(told, list(broken))))
         rows, why = ~np.isin(spans.trace, list(broken)), next(iter(broken.values())).why
-        return replace(_chosen(spans, rows, load), left_out=len(broken), why=why)
+        return replace(chosen(spans, rows, load), left_out=len(broken), why=why)
 
     def _circle(self, spans: Spans, row: int) -> BrokenSpan:
         service = spans.services[spans.service[row]]
@@ -510,8 +458,8 @@ def _followed(trace: IntArray, parent: IntArray, linked: BoolArray) -> tuple[Int
     if not linked.any():
         return trace, parent
     parent = np.where(linked & (parent == LOST), ROOT, parent)
-    parent = np.where(linked & (parent[_tops(parent)] >= 0), ROOT, parent)
-    return trace[_tops(parent)], parent
+    parent = np.where(linked & (parent[tops(parent)] >= 0), ROOT, parent)
+    return trace[tops(parent)], parent
 
 
 def _senders(rows: _Rows, file_of: Mapping[int | str, str]) -> list[str]:
@@ -579,79 +527,3 @@ def _of_form(form: Form, document: object, name: str) -> Iterable[Span | BrokenS
         return form.spans(document, name)
     msg = f"{name}: a line is no {form.name} document"
     raise MeasurementError(msg)
-
-
-def _circles(spans: Spans) -> IntArray:
-    """One span of each trace with spans that are each other's parents, by doubling steps up."""
-    circle = np.flatnonzero(spans.parent[_tops(spans.parent)] >= 0)
-    return circle[np.unique(spans.trace[circle], return_index=True)[1]]
-
-
-def _tops(parent: IntArray) -> IntArray:
-    """The topmost row above each; one that has a parent where they go round in a circle."""
-    top = np.where(parent < 0, np.arange(len(parent)), parent)
-    for _ in range(max(len(parent), 2).bit_length()):
-        top = top[top]
-    return np.asarray(top)
-
-
-def _cut(spans: Spans, window: float) -> Iterator[Spans]:
-    """Loads of one length each, traces by when they begin; the last only if it is whole."""
-    begins = np.full(int(spans.trace.max()) + 1, np.inf)
-    np.minimum.at(begins, spans.trace, spans.start)
-    since = begins[spans.trace] - spans.start.min()
-    count = int((spans.end.max() - spans.start.min()) / window)
-    if count < 1:
-        length = four_digits(window)
-        msg = f"{spans.name}: shorter than the window of {length} s; choose a shorter one"
-        raise MeasurementError(msg)
-    for k in range(count):
-        rows = (since >= k * window) & (since < (k + 1) * window)
-        if rows.any():
-            part = _chosen(spans, rows, f"{spans.name}-{k + 1}")
-            yield part if k == 0 else replace(part, twice=0, alike=0, left_out=0)
-
-
-def _chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
-    """Some rows: whole traces, so that parents are among them."""
-    place = np.full(len(spans), LOST)
-    place[rows] = np.arange(int(rows.sum()))
-    parent = spans.parent[rows]
-    parent = np.where(parent < 0, parent, place[parent])
-    return replace(
-        spans,
-        name=name,
-        trace=spans.trace[rows],
-        parent=parent,
-        linked=spans.linked[rows],
-        service=spans.service[rows],
-        operation=spans.operation[rows],
-        kind=spans.kind[rows],
-        peer=spans.peer[rows],
-        start=spans.start[rows],
-        end=spans.end[rows],
-        failed=spans.failed[rows],
-    )
-
-
-def serves(spans: Spans) -> BoolArray:
-    """Spans that answer a request: a server's, a consumer's, or begun by others or by a link."""
-    marked = np.isin(spans.kind, (SpanKind.SERVER, SpanKind.CONSUMER))
-    above = np.maximum(spans.parent, 0)
-    elsewhere = (spans.parent < 0) | (spans.service[above] != spans.service)
-    return np.asarray(marked | elsewhere | spans.linked)
-
-
-def gives_up(spans: Spans, asks: IntArray, answers: IntArray) -> BoolArray:
-    """Calls that failed as their caller did not wait for the answer: the callee took longer.
-
-    Parameters
-    ----------
-    spans
-        Of a load.
-    asks, answers
-        Of each call, the client's span and the server's; below 0 where there is none.
-    """
-    lengths = spans.end - spans.start
-    longer = lengths[answers] > _LATE * lengths[asks]
-    return np.asarray((answers >= 0) & spans.failed[asks] & longer)

@@ -12,6 +12,7 @@ from math import sqrt
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.flows import (
     Calls,
     Doing,
@@ -24,7 +25,6 @@ from headway.models.tracing.flows import (
     times_of,
 )
 from headway.models.tracing.keys import Key, Keyed
-from headway.models.tracing.loads import IntArray
 from headway.models.tracing.spread import error_over_loads, standard_error
 from headway.models.tracing.threads import Threads
 from headway.records import dataclass

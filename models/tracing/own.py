@@ -10,8 +10,8 @@ each e_i no later than E: what outlives the request is not waited for.
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.flows import in_turn
-from headway.models.tracing.loads import IntArray
 
 
 def own_times(

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.flows import Doing
 from headway.models.tracing.keys import Key, Keyed
-from headway.models.tracing.loads import IntArray
 from headway.models.tracing.measured import Measured
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.rates import Seen, pool_by_rates

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import BoolArray, IntArray
+from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.records import dataclass
 
 MOST_THREADS = 1000

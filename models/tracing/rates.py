@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import IntArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.spread import standard_error
 from headway.queueing.erlang.formulas import erlang_c

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import ROOT, BoolArray, IntArray, Spans, gives_up, serves
 from headway.models.measured.spans.span import SpanKind
 from headway.models.tracing.clocks import Offset, corrected
-from headway.models.tracing.loads import ROOT, BoolArray, IntArray, Spans, gives_up, serves
 from headway.records import dataclass
 
 _WIDTH = 1 << 20  # operations of a service, in the numbers of entries

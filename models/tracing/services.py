@@ -6,8 +6,8 @@ from math import inf
 import numpy as np
 
 from headway.errors import MeasurementError
+from headway.models.measured.spans.columns import Spans
 from headway.models.tracing.keys import Key, Keyed, keyed
-from headway.models.tracing.loads import Spans
 from headway.models.tracing.measured import Measured, measured_of
 from headway.models.tracing.metrics import Metrics
 from headway.models.tracing.peers import orphans_of, peers_of

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import IntArray
+from headway.models.measured.spans.columns import IntArray
 
 _FEW = 2
 _ROUNDING = 1e-9  # times are whole nanoseconds

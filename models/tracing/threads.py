@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.keys import APART, CLEAR, Keyed
-from headway.models.tracing.loads import IntArray
 from headway.models.tracing.pools import Arrivals, Pool, pool_of, waits_of
 from headway.models.tracing.rates import Seen, pool_by_rates
 from headway.records import dataclass

@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.tracing.loads import BoolArray, IntArray
+from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.models.tracing.requests import Requests
 
 _WHOLE = 0.999  # share of traces kept from which every call is known

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from headway.models.tracing.loads import LOST, ROOT, Read, Spans
+from headway.models.measured.spans.columns import LOST, ROOT, Spans
+from headway.models.tracing.loads import Read
 from tests.oracles.traced_services import CLIENT, PRODUCER, Played, PlayedLoad, PlayedSpan, Stage
 
 PEER = "somebody"
