@@ -1,6 +1,6 @@
 """What layers taken one by one miss of the whole chain.
 
-``python -m tests.campaigns.layer_errors --count 1000`` solves random layered systems by layers, and
+``python -m tests.campaigns.layer_errors --count 3000`` solves random layered systems by layers, and
 state by state where there are up to 1,500 states. Rows are stored in `tests/data/layer_errors.csv`:
 the relative error of each throughput of clients, and of each response time of an entry.
 
@@ -55,7 +55,7 @@ def table(rows):
 
 def main():
     """Store the rows, and print the table of the page."""
-    rows = [row for each in campaigns.seeded(errors, __doc__, 1000) for row in each]
+    rows = [row for each in campaigns.seeded(errors, __doc__, 3000) for row in each]
     campaigns.store(PAGE, TITLES, rows)
     print("\n".join(table(rows)))
 

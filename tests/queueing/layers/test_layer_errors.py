@@ -20,14 +20,15 @@ def _errors(number):
 
 
 def test_the_label_holds_all_that_was_measured():
-    """The largest errors, and what nine of ten stay below."""
-    for number, usual, most in (
-        ("throughput", measured.USUAL_THROUGHPUT, measured.THROUGHPUT),
-        ("response_time", measured.USUAL_TIMES, measured.TIMES),
+    """The largest errors, and what nine of ten and 99 of 100 stay below."""
+    for number, usual, rare, most in (
+        ("throughput", measured.USUAL_THROUGHPUT, measured.RARE_THROUGHPUT, measured.THROUGHPUT),
+        ("response_time", measured.USUAL_TIMES, measured.RARE_TIMES, measured.TIMES),
     ):
         errors = _errors(number)
         assert errors.size > 200
         assert np.quantile(errors, 0.9) <= usual <= 2 * np.quantile(errors, 0.9)
+        assert np.quantile(errors, 0.99) <= rare <= 1.5 * np.quantile(errors, 0.99)
         assert errors.max() <= most <= 1.5 * errors.max()
 
 
@@ -37,6 +38,9 @@ def test_the_page_has_the_table_of_the_rows():
     page = (ROOT / "docs/accuracy/layers.md").read_text(encoding="utf-8")
     for line in layer_errors.table(rows):
         assert line in page
+    rare = [np.quantile(_errors(number), 0.99) for number in ("throughput", "response_time")]
+    said = "99 of 100 throughputs are within {:.0f}%, and times of entries within {:.0f}%"
+    assert said.format(*np.ceil(rare)) in page
 
 
 def test_stored_errors_are_found_again():
@@ -50,11 +54,11 @@ def test_stored_errors_are_found_again():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_files_of_others_are_within_the_label(path):
-    """Throughput by layers against the whole chain: half the largest error at most."""
+    """Throughput by layers against the whole chain: what 99 of 100 stay below."""
     model = find_model(str(path))
     system = model.graph.layers.at("one", model.inputs)
     exact, near = by_chain(system), by_layers(system)
     for name, task in system.tasks.items():
         if task.clients:
             error = 100 * abs(float(near.throughput(name)) / exact.throughput(name) - 1)
-            assert error <= measured.THROUGHPUT / 2
+            assert error <= measured.RARE_THROUGHPUT
