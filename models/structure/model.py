@@ -584,15 +584,14 @@ def check_model(given: object) -> None:
 
     Examples
     --------
-    >>> check_model("nfs-server")
+    >>> check_model(7)
     Traceback (most recent call last):
         ...
-    headway.errors.InvalidParameter: str is not a model; load one: headway.load('nfs-server')
+    headway.errors.InvalidParameter: int is not a model; load one with headway.load
     """
     if isinstance(given, Model):
         return
     has_one = isinstance(getattr(given, "model", None), Model)
-    shown = given if isinstance(given, str) else "nfs-server"
-    remedy = "give its .model" if has_one else f"load one: headway.load({shown!r})"
+    remedy = "give its .model" if has_one else "load one with headway.load"
     msg = f"{type(given).__name__} is not a model; {remedy}"
     raise InvalidParameter(msg)

@@ -85,6 +85,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(absorbing_steps, "iirrwwwdnj") \
     ROW(careful_step, "jwrrrdrnnnndwww") \
     ROW(finite_stations, "iiirwwwwww") \
+    ROW(first_to_leave, "iiirrrrww") \
     ROW(waits_of_one, "iirrrrw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \
     ROW(flood_steps, "rriwwwj") \

@@ -48,6 +48,7 @@ Kernel real_geometric;
 Kernel absorbing_steps;
 Kernel careful_step;
 Kernel finite_stations;
+Kernel first_to_leave;
 Kernel waits_of_one;
 Kernel unanswered_steps;
 Kernel flood_steps;

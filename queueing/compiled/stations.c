@@ -9,6 +9,8 @@
 #define HALVINGS 20
 #define TINY 1e-300
 #define ENDLESS 1e20
+#define SURELY (1 - 1e-9)
+#define LOST 1e-30
 #define ROOM 6 /* arrays of work */
 
 /* Classes of one station at one point; odds of one class after the other, `step` apart. */
@@ -328,6 +330,112 @@ const char *finite_stations(const Argument *given)
             beyond[q * points + i] = above;
             full[q * points + i] = busy;
             nearly[q * points + i] = near;
+        }
+    }
+    return NULL;
+}
+
+/* Probabilities that so many of a class are in service, of which the mean is given. */
+static int64_t most_in_service(int64_t n, int64_t m)
+{
+    int64_t all = n < 0 ? -n : n;
+    return all < m ? all : m;
+}
+
+static void in_service(int64_t n, double mean, int64_t m, double *chance)
+{
+    double odds = mean, sum = -mean;
+    if (n > 0) {
+        double share = fmin(mean / (double)n, SURELY);
+        odds = share / (1 - share);
+        sum = (double)n * log1p(-share);
+    }
+    chance[0] = exp(sum);
+    for (int64_t k = 1; k <= most_in_service(n, m); k++) {
+        sum += log(rise(n, odds, k));
+        chance[k] = exp(sum);
+    }
+}
+
+/* The probability that m are in service, and none of them has left by a time. */
+static double still_there(int64_t m, ptrdiff_t classes, ptrdiff_t step, const int64_t *most,
+                          const double *chances, const double *service, double time, double *whole)
+{
+    double *next = whole + m + 1;
+    int64_t low = 0, high = 0;
+    whole[0] = 1;
+    for (ptrdiff_t c = 0; c < classes; c++, chances += m + 1) {
+        double stays = exp(-time / service[c * step]), power = 1;
+        int64_t count = most_in_service(most[c], m), first = m, end = 0;
+        int64_t top = high + count < m ? high + count : m;
+        for (int64_t k = low; k <= top; k++)
+            next[k] = 0;
+        for (int64_t j = 0; j <= count; j++, power *= stays) {
+            double one = chances[j] * power;
+            if (one < LOST)
+                continue;
+            for (int64_t k = low; k <= high && j + k <= m; k++)
+                next[j + k] += one * whole[k];
+        }
+        for (int64_t k = low; k <= top; k++) {
+            whole[k] = next[k];
+            if (next[k] > LOST) {
+                first = k < first ? k : first;
+                end = k;
+            }
+        }
+        if (first > end)
+            return 0;
+        low = first;
+        high = end;
+    }
+    return high == m ? whole[m] : 0;
+}
+
+const char *first_to_leave(const Argument *given)
+{
+    const int64_t *begins = given[0].counts.at, *servers = given[1].counts.at;
+    const int64_t *most = given[2].counts.at;
+    const double *nodes = given[5].numbers.at, *weights = given[6].numbers.at;
+    ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
+    ptrdiff_t points = stations ? given[7].numbers.size / stations : 0;
+    double *work = given[8].numbers.at;
+    if (given[0].counts.size != stations + 1 || given[3].numbers.size != classes * points
+        || given[4].numbers.size != classes * points || !points
+        || given[5].numbers.size != given[6].numbers.size
+        || given[7].numbers.size != stations * points)
+        return "first_to_leave: numbers of each station and class at each point";
+    for (ptrdiff_t q = 0; q < stations; q++) {
+        ptrdiff_t own = begins[q + 1] - begins[q];
+        int64_t m = servers[q];
+        if (begins[q] < 0 || own < 0 || begins[q + 1] > classes || m < 1)
+            return "first_to_leave: where the classes of stations begin, and their servers";
+        if (given[8].numbers.size < (m + 1) * (own + 2))
+            return "first_to_leave: room for those in service";
+        for (ptrdiff_t i = 0; i < points; i++) {
+            const double *present = given[3].numbers.at + begins[q] * points + i;
+            const double *service = given[4].numbers.at + begins[q] * points + i;
+            double total = 0, mean = 0, found = 0, known;
+            for (ptrdiff_t c = 0; c < own; c++) {
+                total += present[c * points];
+                mean += present[c * points] * service[c * points];
+            }
+            mean = total > 0 ? mean / total / (double)m : 0;
+            given[7].numbers.at[q * points + i] = mean;
+            if (m == 1 || own <= 1 || !(mean > 0))
+                continue;
+            double *whole = work + own * (m + 1);
+            for (ptrdiff_t c = 0; c < own; c++)
+                in_service(most[begins[q] + c], (double)m * present[c * points] / total, m,
+                           work + c * (m + 1));
+            known = still_there(m, own, points, most + begins[q], work, service, 0, whole);
+            if (!(known > 0))
+                continue;
+            for (ptrdiff_t n = 0; n < given[5].numbers.size; n++)
+                found += weights[n]
+                         * still_there(m, own, points, most + begins[q], work, service,
+                                       mean * nodes[n], whole);
+            given[7].numbers.at[q * points + i] = mean * found / known;
         }
     }
     return NULL;

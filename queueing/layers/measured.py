@@ -7,7 +7,7 @@ whole chain; rows are stored in `tests/data/layer_errors.csv`.
 from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
-THROUGHPUT, TIMES = 80.0, 800.0
+THROUGHPUT, TIMES = 30.0, 190.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
 RARE_THROUGHPUT, RARE_TIMES = 12.0, 30.0

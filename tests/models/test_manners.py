@@ -59,7 +59,9 @@ def test_what_is_not_a_model_is_refused_with_how_to_get_one(place):
     ):
         with pytest.raises(InvalidParameter, match=r"^Fit is not a model; give its \.model$"):
             ask(fit)
-        with pytest.raises(InvalidParameter, match=r"load one: headway\.load\('nfs-server'\)"):
+        with pytest.raises(
+            InvalidParameter, match=r"^str is not a model; load one with headway\.load$"
+        ):
             ask("nfs-server")
 
 

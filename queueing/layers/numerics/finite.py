@@ -28,6 +28,7 @@ _NEGLIGIBLE = 1e-18  # of the largest weight
 _MARGIN = 24  # more members, over which a guess at the last t is forgotten
 _HALVINGS = 20  # of a scale, which needs no digits
 _TINY = 1e-300
+_SURELY = 1 - 1e-9  # of being in service, so that odds are finite
 _ENDLESS = 1e20  # of which 1 more changes no digit
 
 
@@ -241,6 +242,90 @@ def _there(u: FloatArray) -> FloatArray:
     for k in range(len(u) - 1, at + 1, -1):
         there[k - 1] = 1 - there[k] / u[k] if u[k] > 0 else 1.0
     return there
+
+
+@compiled
+def first_to_leave(
+    begins: IntArray,
+    servers: IntArray,
+    most: IntArray,
+    present: FloatArray,
+    service: FloatArray,
+    abscissas: FloatArray,
+    weights: FloatArray,
+    result: FloatArray,
+    work: FloatArray,  # noqa: ARG001 - the kernel's
+) -> None:
+    r"""Mean time until the first of m busy servers is free, by the classes that are served.
+
+    Those in service are m of all that are present, each for an exponential time, and of class c
+    there are no more than its n_c members. With pi_c the share of these that is in service, so that
+    n_c pi_c is in proportion to those present, and m in all,
+
+        E min = integral of g_m(t) / g_m(0) dt,
+        sum_k g_k(t) z^k = prod_c (1 - pi_c + pi_c e^(-t / S_c) z)^{n_c},
+
+    and exp(m_c (e^(-t / S_c) z - 1)) for a class without end, of which m_c are in service. It is
+    S / m for equal times, and less for others: the short ones go on.
+
+    Parameters
+    ----------
+    begins, servers, most
+        As for `finite_stations`.
+    present
+        Mean members of each class at the station, shape (classes, points).
+    service
+        Mean times S of each class, above 0 [s], shape (classes, points).
+    abscissas, weights
+        Of integrals from 0 to infinity, for times over S / m.
+    result
+        E min [s], shape (stations, points).
+    work
+        Room for (m + 1) (classes + 2) numbers of the largest station.
+
+    Examples
+    --------
+    >>> half, found = np.array([[1.0], [1.0]]), np.zeros((1, 1))
+    >>> x, w = np.polynomial.laguerre.laggauss(40)
+    >>> given = np.array([[1.0], [3.0]]), x, w * np.exp(x), found, np.zeros(12)
+    >>> first_to_leave(np.array([0, 2]), np.array([2]), np.array([1, 1]), half, *given)
+    >>> found.round(6).tolist()  # one of each is there: 1 / (1 + 1/3)
+    [[0.75]]
+    """
+    for q, m in enumerate(servers.tolist()):
+        at = slice(begins[q], begins[q + 1])
+        for point in range(result.shape[1]):
+            means, times = present[at, point], service[at, point]
+            mean = float(means @ times / max(means.sum(), _TINY)) / m
+            result[q, point] = mean
+            if m == 1 or len(means) <= 1 or not mean > 0:
+                continue
+            inside = [
+                _in_service(n, m * mine / means.sum(), m)
+                for n, mine in zip(most[at].tolist(), means.tolist(), strict=True)
+            ]
+            known = _still_there(m, inside, times, 0.0)
+            if known > 0:
+                left = [_still_there(m, inside, times, mean * x) for x in abscissas.tolist()]
+                result[q, point] = mean * float(weights @ left) / known
+
+
+def _in_service(n: int, mean: float, m: int) -> FloatArray:
+    """Probabilities that so many of a class are in service, of which the mean is given."""
+    share = min(mean / n, _SURELY) if n > 0 else 0.0
+    odds, none = (share / (1 - share), n * np.log1p(-share)) if n > 0 else (mean, -mean)
+    with np.errstate(divide="ignore"):
+        rises = np.log(_rise(n, odds, m))
+    return np.asarray(np.exp(none + np.concatenate([[0.0], np.cumsum(rises)])))
+
+
+def _still_there(m: int, inside: list[FloatArray], service: FloatArray, time: float) -> float:
+    """g_m: the probability that m are in service, and none of them has left by a time."""
+    whole = np.ones(1)
+    for chances, mean in zip(inside, service.tolist(), strict=True):
+        stays = np.exp(-time / mean * np.arange(len(chances)))
+        whole = np.convolve(whole, chances * stays)[: m + 1]
+    return float(whole[m]) if len(whole) > m else 0.0
 
 
 @compiled

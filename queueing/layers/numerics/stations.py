@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.numerics.finite import ROWS, finite_stations
+from headway.queueing.layers.numerics.finite import ROWS, finite_stations, first_to_leave
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
@@ -108,7 +108,8 @@ class Stations:
     def __init__(self, begins: IntArray, servers: IntArray, most: IntArray) -> None:
         self.begins, self.servers, self.most = begins, servers, most
         self.owner = np.repeat(np.arange(len(servers)), np.diff(begins))
-        self.alone = ((np.diff(begins) == 1) | (servers == 1))[:, np.newaxis]
+        inside = (servers + 1) * (np.diff(begins) + 2)
+        self._inside = np.zeros(int(inside.max(initial=0)))
         largest = np.add.reduceat(np.abs(most), begins[:-1]).max(initial=0)
         self._work = np.zeros(ROWS * (int(largest) + 1))
 
@@ -131,22 +132,8 @@ class Stations:
         return np.asarray(self.by_server(seen.means * values) / total)
 
     def first_free(self, seen: Seen, service: FloatArray) -> FloatArray:
-        """At each server, all of m taken: the mean time until the first is free.
-
-        Each is taken by a class as often as it is there, for an exponential time:
-
-            E min = integral of (sum over classes of p_c e^(-t / S_c))^m dt
-
-        which is S / m for equal times, and less for others: the short ones go on.
-        """
-        total = np.maximum(self.by_server(seen.means), NEVER)
-        share, service = seen.means / total[self.owner], np.maximum(service, NEVER)
-        servers = self.servers[:, np.newaxis]
-        mean = self.by_server(share * service) / servers
-        if self.alone.all():
-            return np.asarray(mean)
-        found = np.zeros_like(mean)
-        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-            busy = self.by_server(share * np.exp(-(mean * node)[self.owner] / service))
-            found += weight * busy**servers
-        return np.where(self.alone, mean, found * mean)
+        """At each server, all of m taken: the mean time until the first is free."""
+        found = np.zeros_like(seen.beyond)
+        given = self.begins, self.servers, self.most, seen.means, np.maximum(service, NEVER)
+        first_to_leave(*given, _NODES, _WEIGHTS, found, self._inside)
+        return found

@@ -261,6 +261,17 @@ def _finite_stations(seed: int) -> Arguments:
     return begins, draw.integers(1, 9, stations), most, odds, *results, room
 
 
+def _first_to_leave(seed: int) -> Arguments:
+    """Of some classes an endless one, and more servers than members at some stations."""
+    begins, servers, most, odds, *numbers, _ = _finite_stations(seed)
+    draw = random(seed + 1)
+    nodes, weights = np.polynomial.laguerre.laggauss(12)
+    service = 10 ** draw.uniform(-2, 1, odds.shape)
+    work = np.zeros(10 * (len(most) + 2))
+    given = begins, servers, most, odds, service, nodes, weights * np.exp(nodes)
+    return *given, np.zeros_like(numbers[0]), work
+
+
 def _waits_of_one(seed: int) -> Arguments:
     draw = random(seed)
     servers, points = int(draw.integers(1, 5)), int(draw.integers(1, 4))
@@ -326,6 +337,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "absorbing_steps": ("headway.queueing.times.uniformisation", _absorbing_steps),
     "careful_step": ("headway.queueing.transient.careful", _careful_step),
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
+    "first_to_leave": ("headway.queueing.layers.numerics.finite", _first_to_leave),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
     "flood_steps": ("headway.queueing.retries.tipping", _flood_steps),
@@ -349,6 +361,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "explore_program": _states_and_moves,
     "careful_step": lambda arguments: [*arguments[:2], *arguments[12:14]],
     "finite_stations": lambda arguments: [*arguments[4:9]],
+    "first_to_leave": lambda arguments: [arguments[7]],
     "unanswered_steps": lambda arguments: [arguments[-1]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""

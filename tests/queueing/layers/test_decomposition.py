@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from headway.errors import GraphError
 from headway.queueing.disciplines.discipline import Discipline
@@ -459,13 +460,18 @@ def test_short_requests_go_on_beside_a_long_one():
 
 
 def test_the_first_of_several_to_be_free():
-    """Of m = 3 by mpmath: classes of 1 s and 5 s, of which three and two members are met."""
+    """Of m = 3: classes of four members each, of 1 s and 5 s, of which 3 and 2 are met.
+
+    Of the three in service 1.8 and 1.2 are of each class on average, a member with 0.45 and 0.3; k
+    of the first and 3 - k of the second leave at the rate k + (3 - k) / 5.
+    """
     stations = Stations(np.array([0, 2, 3]), np.array([3, 2]), np.array([4, 4, 6]))
     means = np.array([[3.0], [2.0], [2.5]])
     seen = Seen(*np.ones((3, 2, 1)), means, means)
     found = stations.first_free(seen, np.array([[1.0], [5.0], [4.0]]))
-    of = mpmath.quad(
-        lambda t: (0.6 * mpmath.exp(-t) + 0.4 * mpmath.exp(-t / 5)) ** 3, [0, 1, 5, 50, mpmath.inf]
-    )
-    assert found[0, 0] == pytest.approx(float(of), rel=1e-4)
+    first, second = (binom(4, share) for share in (0.45, 0.3))
+    k = np.arange(4)
+    chances = first.pmf(k) * second.pmf(3 - k)
+    of = chances @ (1 / (k + (3 - k) / 5)) / chances.sum()
+    assert found[0, 0] == pytest.approx(of, rel=1e-4)
     assert found[1, 0] == pytest.approx(2.0, rel=1e-12)
