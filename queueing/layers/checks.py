@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from headway.errors import GraphError, nearest
-from headway.kinds import Amount, check_count, check_not_negative, check_positive
+from headway.kinds import Amount, check_count, check_domain, check_not_negative, check_positive
 from headway.numerals import digits
 from headway.queueing.layers.flow import (
     Choice,
@@ -96,9 +96,8 @@ def _check_step(step: Step) -> None:
 
 def _check_limit(name: str, number: Amount) -> None:
     """Servers, threads and clients are whole, 1 or more, or without limit."""
-    values = np.asarray(number, float)
-    check_positive(name, np.where(np.isinf(values), 1.0, values))
-    check_count(name, np.where(np.isinf(values), 1.0, values))
+    must = "a whole number of 1 or more, or unlimited"
+    check_domain(name, number, lambda n: (n >= 1) & (n == np.floor(n)), must)
 
 
 def _check_copies(name: str, number: Amount) -> None:

@@ -427,6 +427,7 @@ def test_requests_that_pile_up_are_refused() -> None:
     [
         (Task("cpu", discipline=Discipline.SHARING), "task server: requests cannot get threads by"),
         (Task("cpu", 1.5), r"threads of server is 1\.5; it must be a whole number"),
+        (Task("cpu", 0.0), "threads of server is 0; it must be a whole number of 1 or more, or un"),
     ],
 )
 def test_what_cannot_be_played_is_refused(task: Task, message: str) -> None:
