@@ -21,6 +21,10 @@ from headway.records import dataclass
 MOST_CHARACTERS = 100_000
 """A longer closed form is not carried by a page."""
 
+_NO_LOAD = (
+    "no parameter of the model is the load. Name the number of clients, or the arrival rate, in "
+    "[parameters] to have one"
+)
 _CLOSED = "the network is closed, so no formula solves it"
 _AGREEMENT = 1e-9  # of the closed form with the solver at the measured points
 _NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, ArithmeticError)
@@ -67,7 +71,7 @@ def panel(report: Report | ModelReport) -> Panel | NoPanel:
     """
     ground, sensitivity = report.ground, report.sensitivity
     if ground is None:
-        return NoPanel("no parameter of the model is the load")
+        return NoPanel(_NO_LOAD)
     missing = ""
     if ground.load is None:
         missing = "no parameter of the model is the measured load"
