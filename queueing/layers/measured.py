@@ -1,19 +1,20 @@
 """How far layers may be off, as measured.
 
-``python -m tests.campaigns.layer_errors`` solves random layered systems by layers and by their
-whole chain; rows are stored in `tests/data/layer_errors.csv`.
+``python -m tests.campaigns.large_layer_errors`` compares random layered systems that are too large
+for their whole chain with simulations; rows are stored in `tests/data/large_layer_errors.csv`. Of
+small ones, ``python -m tests.campaigns.layer_errors`` has the chain: their errors are about half.
 """
 
 from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
-THROUGHPUT, TIMES = 30.0, 190.0
+THROUGHPUT, TIMES = 35.0, 1300.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
-RARE_THROUGHPUT, RARE_TIMES = 12.0, 30.0
+RARE_THROUGHPUT, RARE_TIMES = 23.0, 70.0
 """Errors that 99 of 100 stay below [%]; the largest are of single systems."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 5.0, 10.5
+USUAL_THROUGHPUT, USUAL_TIMES = 8.5, 24.0
 """Errors that nine of ten stay below [%]."""
 
 LAYERS_NOTE = (
@@ -24,7 +25,10 @@ LAYERS_NOTE = (
 """The label of an answer."""
 
 LAYERS_ERROR = Error(
-    THROUGHPUT, TIMES, "among random layered systems", "python -m tests.campaigns.layer_errors"
+    THROUGHPUT,
+    TIMES,
+    "among random layered systems",
+    "python -m tests.campaigns.large_layer_errors",
 )
 """The error of the method."""
 

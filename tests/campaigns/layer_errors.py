@@ -22,6 +22,12 @@ TITLES = ("seed", "kind", "number", "error")
 STATES = 1500
 
 
+def kind_of(system):
+    """Whether some entry has a second phase."""
+    second = any(replies(entry.flow) for entry in system.entries.values())
+    return "second phases" if second else "one phase"
+
+
 def errors(seed):
     """Seed, whether there are second phases, which number, and relative error [%]."""
     system = random_system(seed)
@@ -29,13 +35,11 @@ def errors(seed):
     if exact is None:
         return []
     near = by_layers(system)
-    second = any(replies(entry.flow) for entry in system.entries.values())
-    kind = "second phases" if second else "one phase"
     rows = []
     for name, entry in system.entries.items():
         number = "throughput" if system.tasks[entry.task].clients else "response_time"
         found, right = (float(getattr(m.entries[name], number)) for m in (near, exact))
-        rows.append((seed, kind, number, f"{100 * (found / right - 1):.3f}"))
+        rows.append((seed, kind_of(system), number, f"{100 * (found / right - 1):.3f}"))
     return rows
 
 

@@ -1,0 +1,56 @@
+"""What layers taken one by one miss of simulations, where systems are too large for their chain.
+
+``python -m tests.campaigns.large_layer_errors --count 400`` draws layered systems of up to four
+layers, ten tasks and 50 clients of a kind, solves those whose chain is not small by layers, and
+plays them for two million events. Rows are stored in `tests/data/large_layer_errors.csv`: the
+relative error of each throughput of clients, and of each response time of an entry.
+
+The label of `headway.queueing.layers.measured` rests on it.
+"""
+
+from pathlib import Path
+
+from headway.errors import GraphError
+from headway.queueing.layers.methods.solve import solve_layers
+from headway.queueing.layers.playing import play_layers
+from tests import campaigns
+from tests.campaigns.layer_errors import TITLES, kind_of, table
+from tests.support.layered_systems import random_system
+
+PAGE = Path("tests/data/large_layer_errors.csv")
+EVENTS = 2_000_000
+FIRST = 200_000
+"""Seeds of these systems, which are not those of the small ones."""
+
+
+def errors(seed):
+    """Seed, whether there are second phases, which number, and relative error [%]."""
+    system = random_system(FIRST + seed, clients=50, layers=4, tasks=10)
+    try:
+        near, method = solve_layers(system)
+    except GraphError:  # refused
+        return []
+    if method != "layers":
+        return []
+    played = play_layers(system, EVENTS, seed=1)
+    rows = []
+    for name, entry in system.entries.items():
+        if system.tasks[entry.task].clients:
+            number, right = "throughput", played.tasks[entry.task].throughput.mean
+        else:
+            times = played.entries[name]
+            number, right = "response_time", times.waiting_time.mean + times.first_phase.mean
+        found = float(getattr(near.entries[name], number))
+        rows.append((seed, kind_of(system), number, f"{100 * (found / right - 1):.3f}"))
+    return rows
+
+
+def main():
+    """Store the rows, and print the table of the page."""
+    rows = [row for each in campaigns.seeded(errors, __doc__, 400) for row in each]
+    campaigns.store(PAGE, TITLES, rows)
+    print("\n".join(table(rows)))
+
+
+if __name__ == "__main__":
+    campaigns.run(__spec__)
