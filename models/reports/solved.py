@@ -121,7 +121,8 @@ def _is_slow(ground: Ground) -> str:
     """Why a point takes too long to solve hundreds; empty where it does not."""
     if ground.solution.method == "simulation":
         return "each point is simulated"
-    return "the network blocks" * bool(ground.solution.is_open and ground.model.graph.blocks)
+    blocks = ground.solution.is_open and ground.model.graph.blocks
+    return "the network blocks" if blocks else ""
 
 
 def _is_one_curve(ground: Ground, others: Sequence[str]) -> bool:

@@ -166,10 +166,11 @@ def _messages(requests: Keyed) -> dict[int, dict[Key, tuple[Times, ...]]]:
     by = requests.caller[sent]
     whole = np.bincount(requests.key, minlength=size).tolist()
     found: dict[int, dict[Key, tuple[Times, ...]]] = {}
-    for each in np.unique(pair).tolist():
+    each_of, times = np.unique(pair * len(requests.key) + by, return_counts=True)
+    pairs, begins = np.unique(each_of // max(len(requests.key), 1), return_index=True)
+    for each, some in zip(pairs.tolist(), np.split(times, begins)[1:], strict=True):
         sender, callee = divmod(each, size)
         counts = np.zeros(whole[sender], np.int64)
-        some = np.unique(by[pair == each], return_counts=True)[1]
         counts[: len(some)] = some  # the others send none
         rare = (Geometric(float(counts.mean()), 0.0),)  # for which there is no law
         laws = times_of(counts) if counts.mean() >= _RARE else rare

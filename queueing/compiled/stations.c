@@ -335,13 +335,13 @@ const char *finite_stations(const Argument *given)
     return NULL;
 }
 
-/* Probabilities that so many of a class are in service, of which the mean is given. */
 static int64_t most_in_service(int64_t n, int64_t m)
 {
     int64_t all = n < 0 ? -n : n;
     return all < m ? all : m;
 }
 
+/* Probabilities that so many of a class are in service, of which the mean is given. */
 static void in_service(int64_t n, double mean, int64_t m, double *chance)
 {
     double odds = mean, sum = -mean;
@@ -396,7 +396,7 @@ const char *first_to_leave(const Argument *given)
 {
     const int64_t *begins = given[0].counts.at, *servers = given[1].counts.at;
     const int64_t *most = given[2].counts.at;
-    const double *nodes = given[5].numbers.at, *weights = given[6].numbers.at;
+    const double *abscissas = given[5].numbers.at, *weights = given[6].numbers.at;
     ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
     ptrdiff_t points = stations ? given[7].numbers.size / stations : 0;
     double *work = given[8].numbers.at;
@@ -434,7 +434,7 @@ const char *first_to_leave(const Argument *given)
             for (ptrdiff_t n = 0; n < given[5].numbers.size; n++)
                 found += weights[n]
                          * still_there(m, own, points, most + begins[q], work, service,
-                                       mean * nodes[n], whole);
+                                       mean * abscissas[n], whole);
             given[7].numbers.at[q * points + i] = mean * found / known;
         }
     }

@@ -84,6 +84,11 @@ _FEW = 10.0  # more, where they are few
 Ends = NDArray[np.bool_]
 
 
+def states_at(queue: TimedQueue, clients: Clients, load: float) -> tuple[State, ...]:
+    """All states that last at a load [1/s]."""
+    return states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
+
+
 def is_lasting_known(clients: Clients) -> bool:
     """Whether the chain is that of clients: they ask again, and nobody counts retries."""
     return bool(float(clients.retry_budget) == inf and clients.returns)
@@ -252,8 +257,7 @@ def _crossing(
     """
 
     def beyond(load: float) -> float:
-        found = states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
-        time = law(queue, clients, load, found)
+        time = law(queue, clients, load, states_at(queue, clients, load))
         if time is None:
             raise _Unknown
         return log(min(time * load, 1e6 * requests) / requests)

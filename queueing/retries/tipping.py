@@ -29,12 +29,13 @@ from headway.numerals import times as written
 from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
-from headway.queueing.retries.attempts import Stability, State, given_up, per_request, states
+from headway.queueing.retries.attempts import Stability, State, given_up, per_request
 from headway.queueing.retries.lasting import (
     is_lasting_known,
     lasting,
     lasting_at_least,
     lasting_up_to,
+    states_at,
     staying,
     staying_from,
     without_budget,
@@ -344,11 +345,6 @@ def _alone(
     return None if least is None else (least, inf)
 
 
-def states_at(queue: TimedQueue, clients: Clients, load: float) -> tuple[State, ...]:
-    """All states that last at a load [1/s]."""
-    return states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
-
-
 def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     """Find where a queue whose clients ask again tips over.
 
@@ -380,9 +376,10 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
     lasts = stays = None
-    free = folds(queue, without_budget(clients)) if between is not None else None
-    if free is not None:
-        lasts = lasting_up_to(queue, without_budget(clients), (free.vanishes, free.tips))
+    free = without_budget(clients)
+    ends = between if between is None or free == clients else folds(queue, free)
+    if ends is not None:
+        lasts = lasting_up_to(queue, free, (ends.vanishes, ends.tips))
     if between is not None and known:
         stays = staying_from(queue, clients, (between.vanishes, between.tips))
     drains = growth / full

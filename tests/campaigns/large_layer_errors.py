@@ -14,7 +14,7 @@ from headway.errors import GraphError
 from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.playing import play_layers
 from tests import campaigns
-from tests.campaigns.layer_errors import TITLES, kind_of, table
+from tests.campaigns.layer_errors import TITLES, rows_of, table
 from tests.support.layered_systems import random_system
 
 PAGE = Path("tests/data/large_layer_errors.csv")
@@ -33,16 +33,13 @@ def errors(seed):
     if method != "layers":
         return []
     played = play_layers(system, EVENTS, seed=1)
-    rows = []
-    for name, entry in system.entries.items():
-        if system.tasks[entry.task].clients:
-            number, right = "throughput", played.tasks[entry.task].throughput.mean
-        else:
-            times = played.entries[name]
-            number, right = "response_time", times.waiting_time.mean + times.first_phase.mean
-        found = float(getattr(near.entries[name], number))
-        rows.append((seed, kind_of(system), number, f"{100 * (found / right - 1):.3f}"))
-    return rows
+
+    def right(name, number):
+        if number == "throughput":
+            return played.tasks[system.entries[name].task].throughput.mean
+        return played.entries[name].waiting_time.mean + played.entries[name].first_phase.mean
+
+    return rows_of(seed, near, right)
 
 
 def main():

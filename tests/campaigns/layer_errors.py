@@ -22,24 +22,25 @@ TITLES = ("seed", "kind", "number", "error")
 STATES = 1500
 
 
-def kind_of(system):
-    """Whether some entry has a second phase."""
-    second = any(replies(entry.flow) for entry in system.entries.values())
-    return "second phases" if second else "one phase"
-
-
 def errors(seed):
     """Seed, whether there are second phases, which number, and relative error [%]."""
     system = random_system(seed)
     exact = by_chain(system, STATES)
     if exact is None:
         return []
-    near = by_layers(system)
-    rows = []
-    for name, entry in system.entries.items():
-        number = "throughput" if system.tasks[entry.task].clients else "response_time"
-        found, right = (float(getattr(m.entries[name], number)) for m in (near, exact))
-        rows.append((seed, kind_of(system), number, f"{100 * (found / right - 1):.3f}"))
+    return rows_of(
+        seed, by_layers(system), lambda name, number: getattr(exact.entries[name], number)
+    )
+
+
+def rows_of(seed, near, right):
+    """Rows of a system: what its clients complete, and what its other entries take."""
+    second = any(replies(entry.flow) for entry in near.system.entries.values())
+    kind, rows = "second phases" if second else "one phase", []
+    for name, entry in near.system.entries.items():
+        number = "throughput" if near.system.tasks[entry.task].clients else "response_time"
+        found = float(getattr(near.entries[name], number))
+        rows.append((seed, kind, number, f"{100 * (found / float(right(name, number)) - 1):.3f}"))
     return rows
 
 

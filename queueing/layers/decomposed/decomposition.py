@@ -156,8 +156,8 @@ class _Decomposition:
         self.cycles = Cycles(self.sources, self.works, self.views.column)
         longest = np.max([self._column(step.demand) for _, step, _ in system.steps()], axis=0)
         self.small = np.where(longest > 0, _SMALL * longest, _SMALL)
-        columns = self.views.count * self.points
-        self.delays = np.where(self.works.shared, 1.0, np.zeros((1, columns)))
+        wide = self.views.count * self.points
+        self.delays = np.where(self.works.shared, 1.0, np.zeros((1, wide)))
         self.waits = np.zeros_like(self.delays)
         self._read_entries()
 

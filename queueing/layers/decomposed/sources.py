@@ -64,11 +64,9 @@ def no_phases(system: LayeredSystem) -> str:
     for name, entry in system.entries.items():
         for part in parts_within(entry.flow):
             if isinstance(part, Together) and (part.behind or replies(part)):
-                what = (
-                    "has branches that wait for others"
-                    if part.behind
-                    else ("replies inside branches at once")
-                )
+                what = "replies inside branches at once"
+                if part.behind:
+                    what = "has branches that wait for others"
                 return (
                     f"entry {name} {what}, which layers taken one by one cannot follow; use method "
                     "chain, or simulation"

@@ -228,8 +228,11 @@ class Processors:
         odds = np.where(self.shares[of.owner], of.odds(coming), of.odds(coming, same))
         seen = of.seen(odds)
         beyond = seen.beyond * of.kept(coming, seen, rate)
+        stretches = 1 + beyond / self.count
+        if self.shares.all():
+            return self.ways.of(stretches)
         waits = beyond * of.first_free(seen, service)
-        return self.ways.of(np.where(self.shares, 1 + beyond / self.count, waits))
+        return self.ways.of(np.where(self.shares, stretches, waits))
 
 
 @dataclass(frozen=True, eq=False)

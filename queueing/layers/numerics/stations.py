@@ -120,7 +120,7 @@ class Stations:
     def seen(self, odds: FloatArray) -> Seen:
         """Whom one who comes sees, by the odds S / Z of each class."""
         shape = len(self.servers), odds.shape[1]
-        found = Seen(*(np.zeros(shape) for _ in range(3)), *(np.zeros_like(odds) for _ in "ab"))
+        found = Seen(*np.zeros((3, *shape)), *np.zeros((2, *odds.shape)))
         results = found.beyond, found.full, found.nearly, found.means, found.fewer
         given = np.ascontiguousarray(odds)
         finite_stations(self.begins, self.servers, self.most, given, *results, self._work)
