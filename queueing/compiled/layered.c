@@ -362,7 +362,8 @@ static int answer(Play *p, int64_t j)
     Job *job = &p->job[p->job[j].thread];
     Tally *tally = &p->tally[job->entry];
     int64_t caller = job->caller, source = job->source;
-    const Way *onward = way_of(p, p->job[j].address);
+    int64_t address = p->job[j].address;
+    const Way *onward = way_of(p, address);
     count_tally(p, tally);
     tally->first--;
     tally->second++;
@@ -376,7 +377,10 @@ static int answer(Play *p, int64_t j)
         go_on(p, caller);
     else if (source != NONE)
         record(p, source, p->now - job->born);
-    return 1;
+    if (!p->instruction[address].drawn || drawn(p, address) < 0.5)
+        return 1;
+    ready(p, j);
+    return 0;
 }
 
 /* All tokens of a thread are done: it takes the next request, or is a client that begins anew. */

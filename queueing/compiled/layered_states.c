@@ -287,7 +287,10 @@ static int answer(Walk *w, const Instruction *instruction, int64_t j)
         ask(w, w->way[instruction->way + onward].target, caller);
     else if (caller != NONE)
         go_on(w, caller);
-    return 1;
+    if (!instruction->drawn || draw(w, NULL, 0, 2))
+        return 1;
+    ready(w, j);
+    return 0;
 }
 
 /* A branch is done: who spawned it goes on behind the last that it needs, and the others run on. */

@@ -359,7 +359,8 @@ def _tell(p: _Play, j: int) -> bool:
 def _answer(p: _Play, j: int) -> bool:
     job = p.job[p.job[j].thread]
     tally, caller, source = p.tally[job.entry], job.caller, job.source
-    onward = _way_of(p, p.job[j].address)
+    address = p.job[j].address
+    onward = _way_of(p, address)
     _count_tally(p, tally)
     tally.first -= 1
     tally.second += 1
@@ -372,7 +373,10 @@ def _answer(p: _Play, j: int) -> bool:
         _go_on(p, caller)
     elif source != NONE:
         _record(p, source, p.now - job.born)
-    return True
+    if not p.instruction[address].drawn or drawn(p, address) < 0.5:
+        return True
+    _ready(p, j)
+    return False
 
 
 def _release(p: _Play, j: int) -> None:

@@ -5,6 +5,7 @@ unless it says where.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -78,9 +79,14 @@ class Spawn:
 
 @dataclass(frozen=True)
 class Answer:
-    """Reply, or forward to other entries, each with its probability."""
+    """Reply, or forward to other entries, each with its probability.
+
+    Whoever is answered and the thread go on at the same time: who comes first where both may be
+    served in order of arrival is drawn.
+    """
 
     forwards: tuple[tuple[float, str], ...]
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -191,6 +197,9 @@ class _Writing:
     def program(self) -> Program:
         """All of it."""
         starts = {name: self.entry(name) for name in self.system.entries}
+        for at, one in enumerate(self.instructions):
+            if isinstance(one, Answer) and self._comes_to_queues(at + 1):
+                self.instructions[at] = replace(one, drawn=True)
         return Program(tuple(self.instructions), starts, tuple(self.entries))
 
     def entry(self, name: str) -> int:
@@ -264,9 +273,35 @@ class _Writing:
     def _meet_in_queues(self, part: Together) -> bool:
         """Whether branches that begin together may be served in order of arrival."""
         task = self.system.tasks[self.system.entries[self.at].task]
-        processor = self.system.processors[task.processor]
-        ordered = not (np.all(np.isinf(processor.servers)) or processor.discipline.shares)
-        return ordered or any(step.calls or step.sends for step, _ in steps_of(part))
+        asks = any(step.calls or step.sends for step, _ in steps_of(part))
+        return asks or self._is_ordered(task.processor)
+
+    def _is_ordered(self, processor: str) -> bool:
+        """Whether a processor has a queue."""
+        one = self.system.processors[processor]
+        return not (np.all(np.isinf(one.servers)) or one.discipline.shares)
+
+    def _comes_to_queues(self, address: int) -> bool:
+        """Whether a token may come to a queue before it takes any time, or ends."""
+        found, todo = False, [address]
+        seen: set[int] = set()
+        while todo and not found:
+            at = todo.pop()
+            match self.instructions[at]:
+                case _ if at in seen:
+                    continue
+                case Serve(processor):
+                    found = self._is_ordered(processor)
+                case Call() | Send():
+                    found = True
+                case Branch(ways):
+                    todo += [way for _, way in ways]
+                case Spawn(starts):
+                    todo += starts
+                case Tell():
+                    todo.append(at + 1)
+            seen.add(at)
+        return found
 
     def _loop(self, body: Flow, mean: float) -> None:
         """Before each round it is drawn whether there is one: m / (1 + m)."""

@@ -215,8 +215,10 @@ class _Writing:
                 return InstructionRow(Kind.SEND, entry=self.entries[entry])
             case Branch(ways):
                 return self._ways(Kind.BRANCH, list(ways))
-            case Answer(forwards):
-                return self._ways(Kind.ANSWER, [(p, self.entries[name]) for p, name in forwards])
+            case Answer(forwards, drawn):
+                row = self._ways(Kind.ANSWER, [(p, self.entries[name]) for p, name in forwards])
+                row.drawn = int(drawn)
+                return row
             case Wait():
                 return InstructionRow(Kind.WAIT)
         return self._of_branches(instruction)

@@ -379,8 +379,11 @@ class World:
                 self._send(Request(entry))
             case Branch(ways):
                 token.address = ways[self._draw([chance for chance, _ in ways])][1]
-            case Answer(forwards):
+            case Answer(forwards, drawn):
                 self._answer(token, forwards)
+                if drawn and self._draw([0.5, 0.5]) == 0:
+                    self.ready.append(token)
+                    return None
             case Tell(gates, drawn):
                 token.address += 1
                 self._tell(token, self._shuffled(gates, drawn))

@@ -1,7 +1,8 @@
 """Results in LQNX files: what another solver or a simulation found, with its intervals."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from xml.etree.ElementTree import Element
 
 from headway.kinds import number_of
@@ -16,12 +17,11 @@ _MEASURES = {
     ("entries", "utilization"): "busy",
     ("entries", "phase1-service-time"): "service_time",
     ("entries", "phase2-service-time"): "second_phase",
-    ("entries", "open-wait-time"): "waiting_time",
+    ("entries", "phase3-service-time"): "second_phase",
+    ("entries", "open-wait-time"): "response_time",
 }
-"""headway's names of results; utilisations in these files count servers and threads."""
-
-_TIMES = ("service_time", "second_phase")
-_BY_PHASE = {"1": "service_time", "2": "second_phase"}
+"""headway's names of results; utilisations in these files count servers and threads, and the time
+that requests from outside wait has the service in it."""
 
 
 @dataclass(frozen=True)
@@ -55,47 +55,50 @@ def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
     >>> found.station, found.measure, found.value, found.low
     ('cpu', 'busy', 0.5, 0.49)
     """
-    found: list[Expected] = []
+    found: dict[tuple[str, str, str], dict[str, Expected]] = {}
     unread: dict[str, None] = {}
-    for element, kind, timed in _parts(root):
+    for element, kind, clients in _parts(root):
         name = element.get("name", "")
-        for key, measure, value, width in _results(element, kind):
-            if not measure or (measure in _TIMES and not timed):
+        for key, value, width in _results(element):
+            measure = _MEASURES.get((kind, key), "")
+            if not measure:
                 unread[key] = None
-            elif not _known(found, kind, name, measure):
-                ends = (None, None) if width is None else (value - width, value + width)
-                found.append(Expected(measure, name, kind, value, *ends))
-    return tuple(found), tuple(unread)
+                continue
+            if clients and measure == "second_phase":  # theirs are one time
+                measure = "service_time"
+            ends = (None, None) if width is None else (value - width, value + width)
+            each = found.setdefault((kind, name, measure), {})
+            each.setdefault(key, Expected(measure, name, kind, value, *ends))
+    return tuple(reduce(_sum, each.values()) for each in found.values()), tuple(unread)
+
+
+def _sum(one: Expected, other: Expected) -> Expected:
+    """One time after the other, in an interval that is wide enough."""
+    low = None if one.low is None or other.low is None else one.low + other.low
+    high = None if one.high is None or other.high is None else one.high + other.high
+    return replace(one, value=one.value + other.value, low=low, high=high)
 
 
 def _parts(root: Element) -> Iterator[tuple[Element, str, bool]]:
-    """Elements with results, what their parts are called in answers, and whether times compare.
-
-    Clients have no phases: theirs are one time.
-    """
+    """Elements with results, what their parts are called in answers, and whether of clients."""
     for processor in root.iter("processor"):
-        yield processor, "processors", True
+        yield processor, "processors", False
         for task in processor.iter("task"):
-            yield task, "tasks", True
-            for entry in task.findall("entry"):
-                phases = entry.findall("entry-phase-activities/activity")
-                yield entry, "entries", task.get("scheduling") != "ref" or len(phases) < 2
+            clients = task.get("scheduling") == "ref"
+            yield task, "tasks", clients
+            yield from ((entry, "entries", clients) for entry in task.findall("entry"))
 
 
-def _known(found: list[Expected], kind: str, name: str, measure: str) -> bool:
-    return any((e.job_class, e.station, e.measure) == (kind, name, measure) for e in found)
-
-
-def _results(element: Element, kind: str) -> Iterator[tuple[str, str, float, float | None]]:
-    """Results of a part: their names in the file and here, values, and half widths."""
+def _results(element: Element) -> Iterator[tuple[str, float, float | None]]:
+    """Results of a part: names, those of its activities as of phases, values, half widths."""
     for result in element.findall(f"result-{element.tag}"):
-        for key, value, width in _numbers(result):
-            yield key, _MEASURES.get((kind, key), ""), value, width
+        yield from _numbers(result)
     for activity in element.findall("entry-phase-activities/activity"):
-        measure = _BY_PHASE.get(activity.get("phase", "1"), "")
+        phase = activity.get("phase", "1")
         for result in activity.findall("result-activity"):
             for key, value, width in _numbers(result):
-                yield key, measure if key == "service-time" else "", value, width
+                named = f"phase{phase}-service-time" if key == "service-time" else key
+                yield named, value, width
 
 
 def _numbers(result: Element) -> Iterator[tuple[str, float, float | None]]:

@@ -269,7 +269,10 @@ def _answer(w: Walk, instruction: InstructionRow, j: int) -> bool:
         _ask(w, w.way[instruction.way + onward].target, caller)
     elif caller != NONE:
         go_on(w, caller)
-    return True
+    if not instruction.drawn or _draw(w, [0.5, 0.5]):
+        return True
+    _ready(w, j)
+    return False
 
 
 def _join(w: Walk, parent: int) -> None:

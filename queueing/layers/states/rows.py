@@ -47,7 +47,8 @@ class Reason(IntEnum):
 class InstructionRow:
     """An instruction: the place, entry or ways that it names, and how many branches it needs.
 
-    And whether it is drawn which way is taken first.
+    And whether it is drawn which way is taken first, or whether a thread goes on before whom it
+    answers.
     """
 
     kind: int

@@ -188,6 +188,45 @@ def test_results_in_a_file_are_compared():
     }
 
 
+PHASES = """<lqn-model name="phases"><processor name="desk" scheduling="inf">
+<task name="user" scheduling="ref"><entry name="use" type="PH1PH2"><entry-phase-activities>
+<activity name="ask" phase="2" host-demand-mean="1">
+<result-activity service-time="2"><result-conf-95 service-time="0.1"/></result-activity>
+<synch-call dest="page" calls-mean="1"/></activity>
+<activity name="read" phase="3" host-demand-mean="3">
+<result-activity service-time="3"><result-conf-95 service-time="0.2"/></result-activity>
+</activity></entry-phase-activities></entry></task></processor>
+<processor name="web" scheduling="inf"><task name="web" scheduling="inf">
+<entry name="page" type="PH1PH2" open-arrival-rate="0.5"><result-entry open-wait-time="1"/>
+<entry-phase-activities><activity name="p1" phase="1" host-demand-mean="1">
+<result-activity service-time="1"/></activity>
+<activity name="p2" phase="2" host-demand-mean="0.5"><result-activity service-time="0.5"/>
+</activity>
+<activity name="p3" phase="3" host-demand-mean="0.25"><result-activity service-time="0.25"/>
+</activity></entry-phase-activities></entry></task></processor></lqn-model>"""
+
+
+def test_times_of_phases_and_of_requests_from_outside_mean_the_same(tmp_path):
+    """Behind the answer are phases 2 and 3; clients have one time; and waits have the service in.
+
+    Nobody waits for anybody, so each time is that of its demands.
+    """
+    path = tmp_path / "phases.lqnx"
+    path.write_text(PHASES)
+    answer = import_model(path)
+    found = {(line.station, line.measure): line for line in answer.lines}
+    assert {key: line.in_file for key, line in found.items()} == {
+        ("use", "service_time"): 5,
+        ("page", "response_time"): 1,
+        ("page", "service_time"): 1,
+        ("page", "second_phase"): 0.75,
+    }
+    for line in found.values():
+        assert line.difference == pytest.approx(0, abs=1e-9)
+    given = found["use", "service_time"].expected
+    assert (given.low, given.high) == pytest.approx((4.7, 5.3))
+
+
 def test_parts_of_one_name_have_numbers_of_their_own(tmp_path):
     """A task, its processor and its first entry are all called web."""
     path = tmp_path / "one.lqnx"

@@ -412,3 +412,30 @@ def test_large_chains_hold_the_laws_of_a_closed_network() -> None:
         rate = n / (1.0 + stay.sum())
         queues = rate * stay
     assert means.throughput("users") == pytest.approx(rate, rel=SUMS)
+
+
+@pytest.mark.parametrize("way", ["chain", "loop"])
+def test_who_is_answered_and_the_second_phase_come_in_an_order_that_is_drawn(way):
+    """One client and its server share a processor in order of arrival, which never idles.
+
+    A cycle is two slices a of the client, and both phases, in whichever order: X = 1 / (2 a + S1 +
+    S2). The second phase begins when the client goes on: one time of two it waits for a slice.
+    """
+    system = LayeredSystem(
+        "both",
+        {"cpu": Processor(1.0, Discipline.FCFS)},
+        {"user": Task("cpu", 1, clients=True), "server": Task("cpu")},
+        {
+            "ask": Entry("user", Step("ask", 1.4, calls={"serve": 1.0}, fixed=True)),
+            "serve": Entry("server", Series((Step("before", 0.3), Reply(), Step("behind", 2.0)))),
+        },
+    )
+    rate, second = 1 / 3.7, 2 + 0.7 / 2
+    if way == "chain":
+        means = by_chain(system)
+        assert means.throughput("user") == pytest.approx(rate, rel=SUMS)
+        assert means.entries["serve"].second_phase == pytest.approx(second, rel=SUMS)
+        return
+    played = play_layers(system, 100_000, seed=4)
+    assert played.tasks["user"].throughput.holds(rate, 0.999)
+    assert played.entries["serve"].second_phase.holds(second, 0.999)
