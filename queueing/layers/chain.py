@@ -1,4 +1,4 @@
-"""The whole Markov chain of a layered system: what every client and message does; exact."""
+"""The whole Markov chain of a layered system, with all clients and messages: exact."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -41,26 +41,27 @@ from headway.queueing.playing.rows import NONE, IntArray, RowArray, rows
 from headway.records import dataclass
 
 MOST_STATES = 300_000
-"""States that are tried when the chain is asked for."""
+"""The largest number of states searched for when a user asks for the chain."""
 
 MOST_WORDS = 20_000_000
-"""Requests and threads in all states together, of which each takes 8 bytes."""
+"""The largest number of requests and threads in all states together; each takes 8 bytes."""
 
 MOST_MOVES = 20_000_000
-"""Moves between all states, of which each takes 16 bytes."""
+"""The largest number of moves between all states; each takes 16 bytes."""
 
 MOST_CELLS = 2**15
-"""Requests and threads in one state, which words can count."""
+"""The largest number of requests and threads in one state that its words can count."""
 
 MOST_KEPT, ALL_KEPT, LEAST_KEPT = 5_000, 320_000, 100
-"""States of a program that are kept at most, those of all programs together (some 60 MB), and how
-many a program counts for at the least."""
+"""The most states remembered of one program and of all programs together (some 60 MB), and the
+fewest that a program counts for.
+"""
 
 SLICE = 5_000
-"""States that are explored before Ctrl-C is heard, and before progress is said."""
+"""States explored between two checks for Ctrl-C and two reports of progress."""
 
 Progress = Callable[[int], None]
-"""Told how many states were found so far."""
+"""Called now and then with the number of states found so far."""
 
 
 def by_chain(
@@ -76,15 +77,15 @@ def by_chain(
     system
         One operating point, with clients and without arrivals.
     most
-        States that are not too many.
+        The largest number of states to accept.
     progress
-        Told how many states were found, from time to time.
+        Called from time to time with the number of states found so far.
     moves
-        Moves between them that are not too many.
+        The largest number of moves between states to accept.
 
     Returns
     -------
-    None where there are more states, or moves.
+    None if there are more states or moves than that.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def by_chain(
 def by_chains(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
     """Solve operating points that have the same threads, servers and clients.
 
-    States are explored once where only times differ. `by_chain` says the rest.
+    States are explored once if the points differ in times only. Otherwise as `by_chain`.
     """
     first, times = first_of(system), times_of(system)
     if times is None or not system.shape:
@@ -148,15 +149,17 @@ def by_chains(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | 
     )
 
 
-_CROWD = 500  # clients of which places are counted; fewer are a bound as well
+# at most so many clients are placed; with fewer placed the count is still a lower bound
+_CROWD = 500
 
 
 def fewest_states(system: LayeredSystem) -> float:
-    """States that there are at least: where clients can be, by number.
+    """A lower bound on the number of states: the ways to place clients at entries.
 
-    With one entry of a task on one way there, k clients at it or below have f(k) places, where
-    f is the convolution of those of the entries it calls, and of 1 where it takes time itself.
-    Beyond the threads of the task the others wait for one, f(k) = f(threads).
+    If one entry only of a task is on the way, k clients at it or below it can be placed in f(k)
+    ways: the convolution of the numbers of ways for the entries that it calls, and of 1, 1, ... if
+    it takes time itself. Clients beyond the threads of the task wait for a thread, so f(k) =
+    f(threads).
 
     Examples
     --------
@@ -185,7 +188,7 @@ def fewest_states(system: LayeredSystem) -> float:
 
 
 def _ways_below(system: LayeredSystem, name: str, most: int, seen: set[str]) -> FloatArray:
-    """Places of 0, 1, ... clients at an entry, but for those of clients themselves, and below."""
+    """Ways to place 0, 1, ... clients below an entry, which is not counted as a place itself."""
     seen.add(system.entries[name].task)
     ways = np.zeros(most + 1)
     ways[0] = 1.0
@@ -206,9 +209,9 @@ def _takes_time(system: LayeredSystem, entry: str) -> bool:
 
 
 def no_chain(system: LayeredSystem) -> str:
-    """What is in the way of a chain, in one line; empty where there is one.
+    """Why a system has no finite chain of states, in one line; empty if it has one.
 
-    Programs of all operating points do the same, at other rates.
+    One operating point is enough: the programs of the others differ in rates only.
     """
     try:
         check_chain(system, program_of(first_of(system)))
@@ -219,21 +222,21 @@ def no_chain(system: LayeredSystem) -> str:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """States, and the moves between them.
+    """The states of a chain, and the moves between them.
 
     Parameters
     ----------
     words, starts
-        Of all states (`headway.queueing.layers.states.search`), and where each begins; one more
-        than there are states.
+        The words of all states (`headway.queueing.layers.states.search`), and where each state
+        begins; `starts` has one more number than there are states.
     begins
-        Where the moves of each begin, likewise.
+        Where the moves of each state begin, with one more number than there are states.
     targets, flows
-        Of each move: the state it leads to, and its rate [1/s].
+        The state that each move leads to, and its rate [1/s].
     ended
         The rate at which clients' cycles end, shape (states, entries) [1/s].
     causes
-        Of each move, as `explore_program` says.
+        What causes each move, coded as in `explore_program`.
     """
 
     words: IntArray
@@ -246,7 +249,7 @@ class States:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of states."""
         return len(self.starts) - 1
 
     @property
@@ -255,16 +258,16 @@ class States:
         return np.repeat(np.arange(self.count), np.diff(self.begins))
 
     def shares(self, recurrent: NDArray[np.bool_] | None = None) -> FloatArray:
-        """The share of time in each."""
+        """The share of time in each state (the stationary distribution)."""
         return shares_of_time(self.source, self.targets, self.flows, self.count, recurrent)
 
     @property
     def recurrent(self) -> NDArray[np.bool_]:
-        """Those to which the chain comes again and again."""
+        """Whether each state is recurrent."""
         return recurrent_states(self.source, self.targets, self.count)
 
     def at(self, before: FloatArray, after: FloatArray) -> "States":
-        """The same states where instructions take other times: their rates before, and after."""
+        """The same states where instructions have rates ``after`` instead of ``before``."""
         entries = self.ended.shape[1]
         address, entry = np.divmod(self.causes, entries + 1)
         times = np.divide(after, before, where=before > 0, out=np.zeros_like(before))
@@ -281,9 +284,9 @@ def states_of(
     progress: Progress = lambda _: None,
     moves: int = MOST_MOVES,
 ) -> States | None:
-    """Find all states, from that in which everybody has just begun; None where there are more.
+    """Find all states that can be reached from the first; None if there are more than allowed.
 
-    Moves are too many as soon as those of the states found so far promise to be.
+    The search stops early when the moves found so far, scaled up to all states, are too many.
 
     Raises
     ------
@@ -310,7 +313,7 @@ def states_of(
 
 
 def _explored(given: tuple[Any, ...], room: "Room", progress: Progress, moves: int) -> Ending:
-    """Search slice by slice, in room that grows; FULL where there is no more, or too many moves."""
+    """Search slice by slice in growing arrays; FULL if these reach their limit, or moves theirs."""
     while True:
         explore_program(*(*given, *room.arrays(), SLICE))
         ending = Ending(int(room.search["reason"][0]))
@@ -325,9 +328,9 @@ def _explored(given: tuple[Any, ...], room: "Room", progress: Progress, moves: i
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """What a search found: the states and the rates of which they were found, or more than so many.
+    """The result of a search: the states and the rates used, or the number of states exceeded.
 
-    Programs that differ in times alone have the same: fits, sweeps and pages ask for them again.
+    Programs that differ in times only share it: fits, sweeps and pages ask for them repeatedly.
     """
 
     states: States | None
@@ -335,11 +338,11 @@ class _Known:
     more: int = 0
 
     def says(self, most: int) -> bool:
-        """Whether it tells if there are more states."""
+        """Whether the search has shown if there are more than ``most`` states."""
         return self.states is not None or self.more >= most
 
     def states_at(self, rates: FloatArray, most: int, moves: int) -> States | None:
-        """States at other rates; None where they are more."""
+        """The states at other rates; None if they or their moves are more than allowed."""
         states = self.states
         if states is None or states.count > most or len(states.flows) > moves:
             return None
@@ -350,20 +353,20 @@ _Key: TypeAlias = tuple[bytes, ...]
 
 
 class _Searches:
-    """What was found of programs, until it is too much; those asked for last stay."""
+    """The results of recent searches, by program; when full, it drops the least recently used."""
 
     def __init__(self) -> None:
         self._found: OrderedDict[_Key, _Known] = OrderedDict()
         self._size = 0
 
     def of(self, key: _Key) -> _Known | None:
-        """What is known of a program."""
+        """The result of the search of a program, or None."""
         if key in self._found:
             self._found.move_to_end(key)
         return self._found.get(key)
 
     def keep(self, key: _Key, known: _Known) -> None:
-        """Keep it in place of what was known."""
+        """Keep the result of a search in place of an earlier one."""
         self._forget(key)
         self._found[key] = known
         self._size += _size(known)
@@ -383,14 +386,14 @@ _SEARCHES = _Searches()
 
 
 def _kept(key: _Key, states: States, rates: FloatArray) -> States:
-    """Keep states for whoever asks for the same at other rates, where they are few."""
+    """Remember the states for later questions at other rates, unless there are too many."""
     if states.count <= MOST_KEPT and np.allclose(states.ended, states.at(rates, rates).ended):
         _SEARCHES.keep(key, _Known(states, rates))
     return states
 
 
 def program_arguments(score: LayeredScore, program: Program) -> tuple[Any, ...]:
-    """What does not change, as `explore_program` takes it."""
+    """The arguments of `explore_program` that stay the same throughout a search."""
     numbers = {name: n for n, name in enumerate(program.starts)}
     times = (one.mean if isinstance(one, Serve | Wait) else np.inf for one in program.instructions)
     chances: list[float] = []
@@ -413,7 +416,7 @@ def program_arguments(score: LayeredScore, program: Program) -> tuple[Any, ...]:
 
 
 class Room:
-    """The arrays of a search, which grow."""
+    """The arrays of a search, which grow as it goes on."""
 
     def __init__(self, most: int, score: LayeredScore, crowd: int) -> None:
         self.search = rows(Search, [Search(most=most)])
@@ -429,7 +432,7 @@ class Room:
         self.lines: RowArray = rows(Line, [Line()] * 2 * len(score.places))
 
     def arrays(self) -> tuple[Any, ...]:
-        """As `explore_program` takes them."""
+        """The arrays in the order in which `explore_program` takes them."""
         return (
             *(self.search.view(np.int64), self.words, self.starts, self.table, self.begins),
             *(self.targets, self.flows, self.ended.ravel()),
@@ -437,12 +440,12 @@ class Room:
         )
 
     def promised(self) -> float:
-        """Moves of all states found so far, if each has as many as those explored."""
+        """Estimated moves of all states found so far, if each has as many as an explored one."""
         search = self.search[0]
         return float(search["moves"] / max(search["explored"], 1) * search["states"])
 
     def grown(self, ending: Ending) -> bool:
-        """Make more room where little is left; whether there may be more."""
+        """Enlarge the arrays that are nearly full; whether the search may go on."""
         if ending is Ending.NARROW:
             self.cells = np.repeat(self.cells, 2)
             return len(self.cells) <= 2 * MOST_CELLS
@@ -465,7 +468,7 @@ class Room:
         return bool(search["words"] <= MOST_WORDS)
 
     def found(self) -> States:
-        """All states."""
+        """The states and moves that were found."""
         search = self.search[0]
         count, moves, words = search["states"], search["moves"], search["words"]
         return States(
@@ -480,7 +483,7 @@ class Room:
 
 
 def _counts(system: LayeredSystem, program: Program, states: States) -> FloatArray:
-    """Requests that wait, and threads before and after the answer: (states, entries, 3)."""
+    """Waiting requests, threads before and threads after the answer: shape (states, entries, 3)."""
     entries, instructions = len(system.entries), len(program.instructions)
     state = np.repeat(np.arange(states.count), np.diff(states.starts))
     head = states.words >> CHILDREN + ROLE + LEFT + POSITION
@@ -500,7 +503,7 @@ def _counts(system: LayeredSystem, program: Program, states: States) -> FloatArr
 def _means(
     system: LayeredSystem, cycles: Mapping[str, Amount], counted: Mapping[str, Sequence[Amount]]
 ) -> LayeredMeans:
-    """Times by Little's law, at the throughputs that follow from those of clients."""
+    """Times by Little's law, with throughputs from the rates at which clients' cycles end."""
     visited = visits(system)
     entries = {}
     for name, entry in system.entries.items():

@@ -11,12 +11,12 @@ from headway.queueing.layers.system import LayeredSystem
 
 
 def check_chain(system: LayeredSystem, program: Program) -> None:
-    """Refuse what has no chain here.
+    """Refuse a system that has no finite chain.
 
     Raises
     ------
     GraphError
-        With what is in its way.
+        With the reason.
     """
     served = {name: part.discipline for name, part in system.processors.items()}
     served |= {f"task {name}": task.discipline for name, task in system.tasks.items()}
@@ -42,7 +42,7 @@ def check_chain(system: LayeredSystem, program: Program) -> None:
 
 
 def _check_time(system: LayeredSystem) -> None:
-    """Refuse clients who can be through again and again in no time."""
+    """Refuse clients who can complete cycle after cycle in no time."""
     for name, entry in system.entries.items():
         task = system.tasks[entry.task]
         if task.clients and not np.any(task.think_time) and _at_once(system, entry.flow):
@@ -74,7 +74,7 @@ def _surely(system: LayeredSystem, step: Step) -> bool:
 
 
 def _check_endless(system: LayeredSystem, program: Program) -> None:
-    """Refuse threads without end that work behind their answer."""
+    """Refuse tasks without a limit of threads that work on after their answer: threads pile up."""
     endless = {name for name, task in system.tasks.items() if np.all(np.isinf(task.threads))}
     lasting = (Serve, Wait, Call, Spawn)
     behind = behind_answer(program)
@@ -92,7 +92,7 @@ def _check_endless(system: LayeredSystem, program: Program) -> None:
 
 
 def behind_answer(program: Program) -> frozenset[int]:
-    """Addresses where a thread can be after its answer, by one of its branches or another."""
+    """Addresses that a thread can reach after its answer, in any of its branches."""
     after = [n + 1 for n, one in enumerate(program.instructions) if isinstance(one, Answer)]
     for n, one in enumerate(program.instructions):
         if isinstance(one, Spawn) and any(
@@ -103,7 +103,7 @@ def behind_answer(program: Program) -> frozenset[int]:
 
 
 def _reached(program: Program, starts: Iterable[int]) -> frozenset[int]:
-    """Addresses that are reached from some."""
+    """Addresses that can be reached from the given ones."""
     found: set[int] = set()
     todo = [*starts]
     while todo:

@@ -1,4 +1,4 @@
-"""What cannot run: names that are not there, replies that are missing, circles of calls."""
+"""Refuse systems that cannot run: missing names, missing replies, circles of calls."""
 
 from collections.abc import Iterable, Mapping
 
@@ -21,15 +21,15 @@ from headway.queueing.layers.flow import (
 from headway.queueing.layers.parts import Entry, Processor, Task
 
 _MOST = 10**9
-"""Clients that are counted: more than any method could tell apart."""
+"""The largest number of clients accepted: no method could tell more apart."""
 
-_SUM = 1e-6  # files round probabilities to six digits
+_SUM = 1e-6  # sums may miss 1 by this much, as files round probabilities to six digits
 
 
 def check_names(
     processors: Mapping[str, Processor], tasks: Mapping[str, Task], entries: Mapping[str, Entry]
 ) -> None:
-    """Refuse names that are not there, tasks without entries, and steps of one name."""
+    """Refuse missing names, tasks without entries, and two steps of one name in a task."""
     for name, entry in entries.items():
         if entry.task not in tasks:
             msg = f"entry {name}: there is no task {entry.task!r}"
@@ -52,7 +52,7 @@ def check_numbers(
     Raises
     ------
     InvalidParameter
-        Naming the number, its value and what it must be.
+        With the name of the number, its value and its domain.
     """
     for name, one in processors.items():
         check_positive(f"speed of {name}", one.speed)
@@ -72,7 +72,7 @@ def check_numbers(
 
 
 def _check_members(name: str, task: Task) -> None:
-    """Clients are whole, and end; threads are whole or without limit, and do not think."""
+    """Clients are a finite whole number; threads are whole or unlimited, and have no think time."""
     if not task.clients:
         if np.any(task.think_time):
             msg = f"think_time of {name} is of clients alone; give its steps a think_time"
@@ -95,7 +95,7 @@ def _check_step(step: Step) -> None:
 
 
 def _check_limit(name: str, number: Amount) -> None:
-    """Servers, threads and clients are whole, 1 or more, or without limit."""
+    """A number of servers, threads or clients must be a whole number from 1, or infinite."""
     must = "a whole number of 1 or more, or unlimited"
     check_domain(name, number, lambda n: (n >= 1) & (n == np.floor(n)), must)
 
@@ -106,7 +106,7 @@ def _check_copies(name: str, number: Amount) -> None:
 
 
 def check_copies(processors: Mapping[str, Processor], tasks: Mapping[str, Task]) -> None:
-    """Refuse copies that are not treated alike: by their processors, or by those who call them."""
+    """Refuse copies that do not divide equally among processors, or among their callers."""
     for name, task in tasks.items():
         places = processors[task.processor].replicas
         if np.any(np.mod(task.replicas, places)):
@@ -170,7 +170,7 @@ def _check_called(
 
 
 def check_flow(name: str, entry: Entry, *, clients: bool) -> None:
-    """Refuse probabilities that do not sum to 1, and replies where there can be none."""
+    """Refuse probabilities that do not sum to 1, and replies where none is possible."""
     _check_part(name, entry.flow)
     answers = _answers(name, entry.flow)
     if clients and (answers or entry.forwards or np.any(entry.arrival_rate)):
@@ -206,7 +206,7 @@ def _check_part(name: str, flow: Flow) -> None:
 
 
 def _check_behind(name: str, part: Together) -> None:
-    """Refuse branches that wait for what is none, or for each other, and stragglers beside them."""
+    """Refuse branches that wait for others that do not exist, or for each other in a circle."""
     if not part.behind:
         return
     numbers = range(len(part.branches))
@@ -241,7 +241,7 @@ def _check_chances(name: str, chances: list[Amount]) -> None:
 
 
 def _answers(name: str, flow: Flow) -> bool:
-    """Whether a flow replies: on every way once, and in one of its branches at once."""
+    """Whether a flow replies; refuse two replies, and replies on some ways of a choice only."""
     spots: list[str] = []
     match flow:
         case Reply():
@@ -276,19 +276,19 @@ def _answers_alike(name: str, ways: list[Flow]) -> bool:
 
 
 def _first(flow: Flow) -> str:
-    """Where a flow leads first."""
+    """The first step of a flow, in words for a message."""
     step = next((step.name for step, _ in steps_of(flow)), "")
     return f"through {step}" if step else "without a step"
 
 
 def _last(parts: tuple[Flow, ...]) -> str:
-    """Behind which step parts end."""
+    """The last step of these parts, in words for a message."""
     *_, step = "", *(step.name for step, _ in steps_of(Series(parts)))
     return f"behind {step}" if step else "at once"
 
 
 def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
-    """Refuse entries that nobody calls, and a system in which nothing begins."""
+    """Refuse entries that nobody calls, and systems without clients or arrivals."""
     if not any(np.any(e.arrival_rate) or tasks[e.task].clients for e in entries.values()):
         msg = f"{name} has neither clients nor arrivals; nothing happens in it"
         raise GraphError(msg)
@@ -301,7 +301,7 @@ def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]
 
 
 def check_time(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
-    """Refuse clients whose cycle takes no time, on average; no circles are left."""
+    """Refuse clients whose mean cycle takes no time; expects a system without circles."""
     known: dict[str, Amount] = {}
 
     def takes(name: str) -> Amount:
@@ -321,7 +321,7 @@ def check_time(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
 
 
 def check_circles(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
-    """Refuse requests that come back to an entry, and threads that wait for each other."""
+    """Refuse requests that return to an entry, and threads that can wait in a circle."""
     if circle := _circle((name, other) for name, e in entries.items() for other in e.uses):
         msg = f"requests go round without end: {' -> '.join(circle)}; break the circle"
         raise GraphError(msg)
@@ -339,7 +339,7 @@ def check_circles(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> No
 
 
 def _circle(edges: Iterable[tuple[str, str]]) -> list[str]:
-    """A circle as names, the first again at its end; empty if there is none."""
+    """Names along a circle, with the first repeated at the end; empty if there is none."""
     import networkx as nx
 
     try:

@@ -1,13 +1,13 @@
-"""Replicas of tasks and processors: written out copy by copy, and their means per copy.
+"""Replicas of tasks and processors: one task for each copy, and the means per copy.
 
-Everything that a task or a processor says is of one copy. By default a call chooses any copy of the
-task it goes to, each as likely, as calls of replicas of a station do. With a fan-out f, copy i of
-the caller goes to the copies i f, ..., i f + f - 1 (modulo their number), with the whole mean to
-each: the fan-out of layered queueing networks. Copies of a task are dealt to those of its processor
-in equal blocks.
+All numbers of a task or a processor are those of one copy. By default a call goes to any copy of
+the called task with equal probability, as calls to replicas of a station do. With a fan-out f, copy
+i of the caller calls the copies i f, ..., i f + f - 1 (modulo their number), each with the whole
+mean number of calls: the fan-out of layered queueing networks. Copies of a task are placed on the
+copies of its processor in equal blocks.
 
-What is found for the copies is averaged, requests with equal weight. Where calls part copies into
-equals, which all but crossing fan-outs do, this is what each of them does.
+The results of the copies are averaged over their requests. If all copies are treated alike, as they
+are unless fan-outs cross, the average is also the result of each copy.
 
 Source: Franks and others, *Layered Queueing Network Solver and Simulator User Manual*, Replication.
 """
@@ -26,11 +26,11 @@ from headway.queueing.layers.parts import Entry, Task
 from headway.queueing.layers.system import LayeredSystem
 
 MOST_COPIES = 1_000
-"""Copies of tasks in all; more are refused, as each is solved on its own. Chosen."""
+"""The largest number of copies of all tasks together, as each copy is solved as a task. Chosen."""
 
 
 def has_copies(system: LayeredSystem) -> bool:
-    """Whether there is more than one copy of a task, at any operating point."""
+    """Whether any task has more than one copy, at any operating point."""
     return any(np.any(np.not_equal(task.replicas, 1)) for task in system.tasks.values())
 
 
@@ -45,7 +45,7 @@ def written_out(system: LayeredSystem) -> LayeredSystem:
     Raises
     ------
     GraphError, InvalidParameter
-        For too many copies, and fixed numbers of calls that are not whole for each.
+        For too many copies, and for a fixed number of calls that does not divide among copies.
 
     Examples
     --------
@@ -91,14 +91,14 @@ def written_out(system: LayeredSystem) -> LayeredSystem:
 
 
 def per_copy(means: LayeredMeans, system: LayeredSystem) -> LayeredMeans:
-    """The means of a system of the means of its copies.
+    """The means per copy, from the means of the system that was written out.
 
     Parameters
     ----------
     means
-        Of the copies, as they were written out.
+        Means of the system with a task for each copy.
     system
-        What they are copies of.
+        The system before its copies were written out.
     """
     entries = {
         name: averaged([means.entries[copy] for copy in _copies(name, count)])
@@ -108,7 +108,7 @@ def per_copy(means: LayeredMeans, system: LayeredSystem) -> LayeredMeans:
 
 
 def averaged(copies: list[EntryMeans]) -> EntryMeans:
-    """Throughput of one of the copies on average, and times of all requests together.
+    """Mean throughput of a copy, and mean times over the requests of all copies.
 
     Examples
     --------
@@ -133,24 +133,24 @@ def averaged(copies: list[EntryMeans]) -> EntryMeans:
 
 
 def _counts(system: LayeredSystem) -> Iterator[tuple[str, int]]:
-    """Entries, with the copies of their task."""
+    """Entries, with the number of copies of their task."""
     for name, entry in system.entries.items():
         yield name, int(system.tasks[entry.task].replicas)
 
 
 def _copies(name: str, count: int) -> list[str]:
-    """What copies are called: one has the name alone."""
+    """Names of the copies: a single copy keeps the name of its task or processor."""
     return [name] if count == 1 else [f"{name} ({k})" for k in range(1, count + 1)]
 
 
 class _Calls:
-    """Requests of one copy of a task."""
+    """The calls of one copy of a task."""
 
     def __init__(self, system: LayeredSystem, task: Task, copy: int) -> None:
         self.system, self.task, self.copy = system, task, copy
 
     def entry(self, task: str, entry: Entry) -> Entry:
-        """An entry of the copy, whose name is given."""
+        """The entry of this copy of a task."""
         forwards = {
             copy: chance / len(chosen)
             for name, chance in entry.forwards.items()
@@ -160,7 +160,7 @@ class _Calls:
         return replace(entry, task=task, flow=with_steps(entry.flow, self.step), forwards=forwards)
 
     def chosen(self, entry: str) -> tuple[list[str], float]:
-        """Copies of an entry that are called, and the share of the mean that each gets."""
+        """Copies of an entry that this copy calls, and the share of the mean calls to each."""
         owner = self.system.entries[entry].task
         copies = _copies(entry, int(self.system.tasks[owner].replicas))
         if owner not in self.task.fan_out:
@@ -169,7 +169,7 @@ class _Calls:
         return [copies[(self.copy * fan + k) % len(copies)] for k in range(fan)], 1.0
 
     def step(self, step: Step) -> Step:
-        """A step that calls copies."""
+        """The step with its calls spread over copies."""
         calls, sends = (self.spread(each, fixed=step.fixed) for each in (step.calls, step.sends))
         return replace(step, calls=calls, sends=sends)
 

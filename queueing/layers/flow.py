@@ -16,17 +16,17 @@ from headway.records import dataclass
 class Step:
     """Work at the processor of the task, with calls in between.
 
-    A thread takes its demand in 1 + Y slices, Y being its calls: after each slice it makes a call
-    or goes on. By default how many calls there are to each entry is geometric with its mean, in
-    random order, so that the whole demand of exponential slices is exponential; with ``fixed``
-    numbers they are whole, and made in the order given.
+    A thread does its demand in 1 + Y slices, where Y is its number of calls: after each slice it
+    makes a call, or goes on when there are none left. By default the number of calls to each entry
+    is geometric with its mean, in random order, so that the sum of exponential slices is
+    exponential. With ``fixed`` numbers, calls are a whole number each, and made in the order given.
 
     Parameters
     ----------
     name
         Of the step, once in a task.
     demand
-        Mean time at a processor of speed 1, of all slices together [s], 0 or more.
+        Mean time of all slices together at a processor of speed 1 [s], 0 or more.
     scv
         Squared coefficient of variation of each slice, 0 or more.
     think_time
@@ -34,9 +34,9 @@ class Step:
     calls
         Mean calls whose reply the thread waits for, by entry.
     sends
-        Mean messages for whose answer nobody waits, by entry.
+        Mean messages to entries, for whose answer the thread does not wait.
     fixed
-        Whether numbers of calls do not vary.
+        Whether the numbers of calls are fixed instead of geometric.
 
     Examples
     --------
@@ -54,18 +54,18 @@ class Step:
 
     @property
     def slices(self) -> Amount:
-        """Mean slices, 1 + Y."""
+        """Mean number of slices, 1 + Y."""
         return 1.0 + sum(self.calls.values()) + sum(self.sends.values())
 
 
 @dataclass(frozen=True)
 class Reply:
-    """Answer the request, or forward it as its entry says; the thread goes on behind it."""
+    """Reply to the request, or forward it as the entry says; the thread then works on."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One part after the other."""
+    """Parts done one after the other."""
 
     parts: tuple["Flow", ...]
 
@@ -77,35 +77,35 @@ class Choice:
     Parameters
     ----------
     ways
-        Each with its probability.
+        Each way with its probability.
     """
 
     ways: tuple[tuple[Amount, "Flow"], ...]
 
 
 Waits: TypeAlias = tuple[tuple[int, ...], int]
-"""Branches for which another waits, by number, and how many of them it needs."""
+"""The branches that another branch waits for, by number, and how many of them must end."""
 
 NOBODY: Waits = (), 0
-"""For whom a branch waits that begins at once."""
+"""The entry of `Together.behind` for a branch that begins at once."""
 
 
 @dataclass(frozen=True)
 class Together:
-    """Branches at once; the flow goes on when so many of them are done.
+    """Parallel branches (fork and join); the flow goes on when ``needed`` of them have ended.
 
-    Those that are not needed run on, and the thread is free when they too are done. Some may begin
-    only when others are done, where forks and joins are not nested.
+    Branches that are not needed run on, and the thread is free when they have ended too. Branches
+    may begin only when others have ended, for forks and joins that are not nested.
 
     Parameters
     ----------
     branches
-        Two or more.
+        Two or more flows.
     needed
-        How many the flow waits for, from 1 to all; all where some wait for others.
+        How many branches the flow waits for, from 1 to all; all if some wait for others.
     behind
-        Of each branch those that it waits for, by number, and how many of them it needs; none for
-        a branch that begins at once. Empty where all do.
+        For each branch, which others it waits for, by number, and how many of them must end;
+        `NOBODY` for a branch that begins at once. Empty if all branches begin at once.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Together:
     behind: tuple[Waits, ...] = ()
 
     def followers(self, number: int) -> tuple[int, ...]:
-        """Branches that wait for one, by number."""
+        """Branches that wait for this one, by number."""
         return tuple(k for k, (waits, _) in enumerate(self.behind) if number in waits)
 
 
@@ -144,7 +144,7 @@ Flow: TypeAlias = Step | Reply | Series | Choice | Together | Loop
 
 
 def steps_of(flow: Flow, times: Amount = 1.0) -> Iterator[tuple[Step, Amount]]:
-    """All steps of a flow, each with how often it is done on average.
+    """All steps of a flow, each with the mean number of times that it is done.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Means of a layered system: what was found for each entry, and what follows from it."""
+"""Means of a layered system: those found for each entry, and others that follow from them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,16 +13,16 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class EntryMeans:
-    """Means of the requests for an entry, of each the shape of the operating points.
+    """Means of the requests for an entry, each an array over the operating points.
 
     Parameters
     ----------
     throughput
         Requests served [1/s].
     waiting_time
-        From a request to the thread that takes it [s].
+        From the request until a thread takes it [s].
     first_phase
-        From there to the answer [s]. Of clients a cycle without its think time.
+        From there to the answer [s]. For clients, a cycle without its think time.
     second_phase
         From the answer until the thread is free [s].
 
@@ -40,17 +40,17 @@ class EntryMeans:
 
     @property
     def response_time(self) -> Amount:
-        """What the caller waits: W + S1 [s]."""
+        """Response time as the caller sees it, W + S1 [s]."""
         return self.waiting_time + self.first_phase
 
     @property
     def busy(self) -> Amount:
-        """Threads that serve it, X (S1 + S2), on average."""
+        """Mean threads busy with requests for this entry, X (S1 + S2)."""
         return self.throughput * (self.first_phase + self.second_phase)
 
     @property
     def queue_length(self) -> Amount:
-        """Requests that wait for a thread, X W."""
+        """Mean requests that wait for a thread, X W."""
         return self.throughput * self.waiting_time
 
 
@@ -61,11 +61,11 @@ class LayeredMeans:
     Parameters
     ----------
     system
-        What was solved.
+        The system that was solved.
     entries
-        Means of each entry; those of clients too.
+        Means of each entry, including entries of clients.
     approximation
-        Says what is not exact; empty for an exact solution.
+        What is not exact, in words; empty for an exact solution.
     """
 
     system: LayeredSystem
@@ -77,15 +77,15 @@ class LayeredMeans:
         return sum(self.entries[name].throughput for name in self.system.entries_of[task])
 
     def busy(self, task: str) -> Amount:
-        """Threads of a task that are taken, on average; clients that do not think."""
+        """Mean busy threads of a task; for clients, those who are not thinking."""
         return sum(self.entries[name].busy for name in self.system.entries_of[task])
 
     def utilisation(self, task: str) -> Amount:
-        """Share of the threads of a task that are taken; 0 where their number is infinite."""
+        """Share of a task's threads that is busy; 0 if their number is infinite."""
         return self.busy(task) / self.system.tasks[task].threads
 
     def busy_by(self, processor: str) -> dict[str, Amount]:
-        """Servers of a processor that are busy, X D / speed, by task; per copy of each."""
+        """Mean busy servers of a processor, X D / speed, by task; per copy of the processor."""
         place = self.system.processors[processor]
         tasks = [name for name, one in self.system.tasks.items() if one.processor == processor]
         used: dict[str, Amount] = dict.fromkeys(tasks, 0.0)
@@ -98,13 +98,13 @@ class LayeredMeans:
         return used
 
     def use(self, processor: str) -> Amount:
-        """Utilisation of a processor: its busy servers over their number, or the busy ones."""
+        """Utilisation of a processor; the mean busy servers if their number is infinite."""
         busy = sum(self.busy_by(processor).values())
         servers = self.system.processors[processor].servers
         return np.where(np.isinf(servers), busy, busy / np.where(np.isinf(servers), 1.0, servers))
 
     def uses(self) -> dict[str, Amount]:
-        """Utilisation of each pool of threads, clients left out, and each limited processor."""
+        """Utilisation of each pool of threads, except clients, and of each finite processor."""
         pools = {
             f"the threads of {name}": self.utilisation(name)
             for name, task in self.system.tasks.items()
@@ -117,14 +117,14 @@ class LayeredMeans:
         }
 
     def busiest(self) -> Amount:
-        """The largest of these."""
+        """The largest utilisation of `uses`."""
         return np.max(np.broadcast_arrays(0.0, *self.uses().values()), axis=0)
 
     def from_outside(self) -> "LayeredMeans":
-        """The same with the requests alone that follow from arrivals.
+        """The means of requests that follow from arrivals, without those of clients.
 
-        These are as many however long they wait, so where they take a whole pool or processor, it
-        is saturated; clients, who come again when they have been served, may fill what is left.
+        Arrivals do not slow down when requests wait, so a pool or processor that they fill is
+        saturated. Clients may fill what is left, as each comes again only after its answer.
         """
         system, flows = self.system, dict.fromkeys(self.system.entries, (0.0, 0.0))
         for source, counts in visits(system).items():

@@ -1,8 +1,9 @@
-"""How far layers may be off, as measured.
+"""The measured errors of layers solved one by one.
 
 ``python -m tests.campaigns.large_layer_errors`` compares random layered systems that are too large
-for their whole chain with simulations; rows are stored in `tests/data/large_layer_errors.csv`. Of
-small ones, ``python -m tests.campaigns.layer_errors`` has the chain: their errors are about half.
+for their whole chain with simulations; its rows are in `tests/data/large_layer_errors.csv`.
+``python -m tests.campaigns.layer_errors`` compares small ones with their chain: errors are about
+half as large.
 """
 
 from headway.numerals import digits
@@ -12,10 +13,10 @@ THROUGHPUT, TIMES = 35.0, 1300.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
 RARE_THROUGHPUT, RARE_TIMES = 23.0, 70.0
-"""Errors that 99 of 100 stay below [%]; the largest are of single systems."""
+"""Bounds that 99 of 100 errors stay below [%]; the largest errors are of single systems."""
 
 USUAL_THROUGHPUT, USUAL_TIMES = 8.5, 24.0
-"""Errors that nine of ten stay below [%]."""
+"""Bounds that nine of ten errors stay below [%]."""
 
 LAYERS_NOTE = (
     f"layers taken one by one; measured errors of throughput: {digits(USUAL_THROUGHPUT)}% in nine "
@@ -33,12 +34,14 @@ LAYERS_ERROR = Error(
 """The error of the method."""
 
 OPEN_TIMES = (0.7, 6.0, 35.0), (0.9, 22.0, 75.0), (1.0, 35.0, 100.0)
-"""With arrivals from outside: how busy the busiest pool is at most, what nine of ten errors of
-times of entries stay below, and the largest [%] (`tests.campaigns.open_layer_errors`)."""
+"""With arrivals from outside: the largest utilisation of a pool, and for times of entries the
+bound that nine of ten errors stay below, and the largest error [%]
+(`tests.campaigns.open_layer_errors`).
+"""
 
 
 def open_note(busiest: float) -> str:
-    """The label of an answer whose busiest pool is so busy, with arrivals from outside.
+    """The label of an answer with arrivals from outside, by the utilisation of its busiest pool.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a layered system is made of: processors, tasks on them, and the entries that tasks offer."""
+"""The parts of a layered system: processors, tasks on them, and the entries that tasks offer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -16,13 +16,13 @@ class Processor:
     Parameters
     ----------
     servers
-        How many there are, 1 or more; infinity for a delay.
+        Number of servers, 1 or more; infinite for a delay.
     discipline
-        Who is served; by default all share the servers.
+        Queueing discipline; by default all jobs share the servers.
     speed
-        By which demands are divided, above 0.
+        Factor that demands are divided by, above 0.
     replicas
-        Copies of it, each with so many servers, 1 or more.
+        Number of copies, each with so many servers, 1 or more.
     """
 
     servers: Amount = 1.0
@@ -38,23 +38,23 @@ class Task:
     Parameters
     ----------
     processor
-        Where its steps run.
+        The processor that its steps run on.
     threads
-        How many there are, 1 or more; infinity for no limit. Of clients, how many there are.
+        Number of threads, 1 or more; infinite for no limit. For clients, their number.
     think_time
         Mean time from an answer to the next request, for clients [s], 0 or more.
     clients
-        Whether its threads are clients: they serve nobody, and begin anew when they are done.
+        Whether its threads are clients: they serve no requests, and start a new cycle after each.
     discipline
-        In which order requests get a thread.
+        Order in which waiting requests get a thread.
     priority
-        Of its steps at the processor, and of its requests in queues; the highest number first.
+        Of its steps at the processor, and of its requests in queues; higher numbers go first.
     replicas
-        Copies of it, each with so many threads, or clients, and a queue of its own; a multiple of
-        those of its processor.
+        Number of copies, each with so many threads or clients and a queue of its own; a multiple of
+        the copies of its processor.
     fan_out
-        By task: how many of its copies each copy calls, with the mean number given to each. A task
-        that is not here has its calls shared at random among all of its copies.
+        For each called task, how many of its copies one copy calls, each with the whole mean number
+        of calls. Calls to a task that is not listed go to any of its copies at random.
     """
 
     processor: str
@@ -74,14 +74,14 @@ class Entry:
     Parameters
     ----------
     task
-        Whose threads serve it.
+        The task whose threads serve it.
     flow
-        What a thread does for a request. Without a reply in it, the reply is at its end.
+        What a thread does for a request. If it has no reply, the reply is at its end.
     arrival_rate
-        Requests from outside, for whose answer nobody in the system waits [1/s], 0 or more.
+        Requests from outside, which nobody in the system waits for [1/s], 0 or more.
     forwards
-        Probability that a request is passed on to another entry in place of a reply; that entry
-        answers whoever waits. What is left of 1 is answered here.
+        Probability that a request is passed on to another entry instead of answered; that entry
+        then answers the caller. With the remaining probability it is answered here.
     priority
         Of requests for this entry in the queue for a thread.
     """
@@ -93,22 +93,22 @@ class Entry:
     priority: int = 1
 
     def calls(self) -> Iterator[tuple[str, Amount]]:
-        """Entries whose reply a thread waits for, with the mean number for a request."""
+        """Entries called with a reply that the thread waits for, and the mean calls per request."""
         for step, times in steps_of(self.flow):
             yield from ((called, times * mean) for called, mean in step.calls.items())
 
     def sends(self) -> Iterator[tuple[str, Amount]]:
-        """Entries to which it sends messages without waiting, with the mean number."""
+        """Entries sent messages without waiting, and the mean messages per request."""
         for step, times in steps_of(self.flow):
             yield from ((called, times * mean) for called, mean in step.sends.items())
 
     def requests(self) -> Iterator[tuple[str, Amount]]:
-        """Requests that follow from one, by entry: calls, messages, and what is forwarded."""
+        """Mean requests made per request, by entry: calls, messages and forwarded requests."""
         yield from self.calls()
         yield from self.sends()
         yield from self.forwards.items()
 
     @property
     def uses(self) -> tuple[str, ...]:
-        """Every entry that gets requests from here."""
+        """Every entry to which this one makes requests."""
         return tuple(dict(self.requests()))

@@ -1,8 +1,8 @@
-"""Play a layered system, event by event: long-run means from one run, with standard errors.
+"""Simulate a layered system event by event: long-run means of one run, with standard errors.
 
-A first tenth of the events is left out, and so are further windows at the begin while that narrows
-the error of the mean number of requests (MSER: White, Simulation 69(6), 1997). The others are
-batches: each mean is a ratio of two sums over them, with the standard error of a ratio.
+The first tenth of the events is left out, and further windows after it as long as that narrows the
+error of the mean number of requests (MSER: White, Simulation 69(6), 1997). The remaining windows
+are batches: each mean is a ratio of two sums over them, with the standard error of a ratio.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,19 +22,19 @@ from headway.queueing.playing.times import Times
 from headway.records import dataclass
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0)
-"""Percentiles of response times."""
+"""Percentiles of response times that are reported [%]."""
 
 SLICE = 2**18
-"""Events of a slice, after which Ctrl-C is heard."""
+"""Events played between two checks for Ctrl-C."""
 
 WINDOWS = 40
-"""Windows of a run, of which at most half are left out as a warm-up."""
+"""Windows of a run; at most half of them are left out as the warm-up."""
 
 PILOT = 0.1
-"""Share of the events that is left out in any case."""
+"""Share of the events that is always left out."""
 
 MOST_WAITING = 4_000_000
-"""Requests and tokens at once that are taken for queues that grow without limit."""
+"""Requests and tokens in the system beyond which its queues are taken to grow without limit."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ class EntryPlayed:
     throughput
         Requests answered, or cycles of clients [1/s].
     waiting_time
-        From a request to the thread that takes it [s].
+        From the request until a thread takes it [s].
     first_phase
-        From there to the answer [s]; of clients a cycle without its think time.
+        From there to the answer [s]; for clients, a cycle without its think time.
     second_phase
         From the answer until the thread is free [s].
     busy
-        Threads that serve it.
+        Mean threads busy with requests for this entry.
     queue_length
-        Requests that wait for a thread.
+        Mean requests that wait for a thread.
     """
 
     throughput: Estimate
@@ -74,9 +74,9 @@ class TaskPlayed:
     throughput
         Requests answered, or cycles of clients [1/s].
     busy
-        Threads that are taken; clients that do not think.
+        Mean busy threads; for clients, those who are not thinking.
     utilisation
-        Their share of all threads; 0 where their number is infinite.
+        Share of all threads that is busy; 0 if their number is infinite.
     """
 
     throughput: Estimate
@@ -91,11 +91,11 @@ class ProcessorPlayed:
     Parameters
     ----------
     busy
-        Servers that are busy.
+        Mean busy servers.
     utilisation
-        Their share of all servers; the same number where that is infinite.
+        Share of all servers that is busy; the mean busy servers if their number is infinite.
     by_task
-        Busy servers by task.
+        Mean busy servers by task.
     """
 
     busy: Estimate
@@ -110,13 +110,13 @@ class ResponsePlayed:
     Parameters
     ----------
     throughput
-        Of what responds [1/s].
+        Cycles or requests answered [1/s].
     response_time
-        A cycle of clients less its think time, or from arrival to answer [s].
+        A cycle of clients without its think time, or the time from arrival to answer [s].
     percentiles
-        Of it, by percent [s].
+        Percentiles of the response time, by percent [s].
     times
-        All of it, in bins.
+        All response times, in bins.
     """
 
     throughput: Estimate
@@ -127,22 +127,22 @@ class ResponsePlayed:
 
 @dataclass(frozen=True)
 class Played:
-    """What a layered system did while it was played.
+    """The results of a simulation of a layered system.
 
     Parameters
     ----------
     system
         The system.
     entries, tasks, processors
-        Means of each, by name.
+        Means of each entry, task and processor, by name.
     clients
-        Response times of tasks of clients.
+        Response times of clients, by task.
     arrivals
-        Response times of entries with requests from outside.
+        Response times of requests from outside, by entry.
     events
-        Events that were played.
+        Number of events played.
     warm_up, time
-        Time that was left out, and time that counts [s].
+        Time left out as warm-up, and time observed after it [s].
     """
 
     system: LayeredSystem
@@ -157,21 +157,21 @@ class Played:
 
 
 def play_layers(system: LayeredSystem, events: int, seed: int) -> Played:
-    """Play a system for so many events, and take long-run means.
+    """Simulate a system for a number of events, and take long-run means.
 
     Parameters
     ----------
     system
         One operating point.
     events
-        About how many, at least 1000.
+        Approximate number of events, at least 1000.
     seed
-        Of all random numbers, 0 or more; the same seed gives the same answer.
+        Seed of all random numbers, 0 or more; the same seed gives the same answer.
 
     Raises
     ------
     GraphError
-        For disciplines that cannot be played, loops that take no time, and queues that grow
+        For disciplines that cannot be simulated, loops that take no time, and queues that grow
         without limit.
     InvalidParameter
         For several operating points, too many clients, or too few events.
@@ -211,19 +211,19 @@ def play_layers(system: LayeredSystem, events: int, seed: int) -> Played:
 
 @dataclass(frozen=True)
 class Window:
-    """What happened in a window.
+    """What was observed in one window.
 
     Parameters
     ----------
     time
         Its length [s].
     counts
-        Requests that began, were answered, and ended, by entry, shape (3, entries).
+        Requests that began, were answered and ended, by entry, shape (3, entries).
     areas
-        Requests that waited, threads before and after the answer, by entry: integrals over its
-        time, shape (3, entries) [s].
+        Integrals over the window of waiting requests, threads before the answer and threads after
+        it, by entry, shape (3, entries) [s].
     worked
-        Time of servers by task, shape (tasks,) [s].
+        Busy time of servers by task, shape (tasks,) [s].
     times
         Response times by entry.
     """
@@ -236,19 +236,19 @@ class Window:
 
     @property
     def requests(self) -> float:
-        """Mean number of requests that wait or are served."""
+        """Mean requests that wait or are served."""
         return float(self.areas.sum()) / self.time
 
 
 class LayeredRun:
-    """A system that is being played.
+    """A layered system during its simulation.
 
     Parameters
     ----------
     system, score
-        What is played.
+        The system, and its arrays.
     seed, replica
-        Of random numbers.
+        Seed and replica of the random numbers.
     """
 
     def __init__(self, system: LayeredSystem, score: LayeredScore, seed: int, replica: int) -> None:
@@ -259,21 +259,21 @@ class LayeredRun:
 
     @property
     def now(self) -> float:
-        """The time [s]."""
+        """The simulated time [s]."""
         return float(self.state.clock["now"][0])
 
     @property
     def events(self) -> int:
-        """Events so far."""
+        """Number of events so far."""
         return int(self.state.clock["events"][0])
 
     def play(self, until: float, most: float = inf) -> None:
-        """Play until a time [s], or so many events.
+        """Play until a time [s], or until ``most`` events have been played.
 
         Raises
         ------
         GraphError
-            For loops that take no time, queues that grow without limit, and threads that all wait.
+            For loops that take no time, queues that grow without limit, and deadlocks of threads.
         """
         last = self.events + most
         while self.events < last:
@@ -307,7 +307,7 @@ class LayeredRun:
         self.state.grow(jobs)
 
     def _collect(self) -> None:
-        """Take the times that ended out of the state."""
+        """Move the response times that have ended from the state to the window."""
         recorded = int(self.state.clock["recorded"][0])
         journeys = self.state.journeys[:recorded]
         for entry in np.unique(journeys["entry"]).tolist():
@@ -316,7 +316,7 @@ class LayeredRun:
         self.state.clock["recorded"] = 0
 
     def window(self) -> Window:
-        """What happened since the last window, or since the begin; the next begins now."""
+        """The window since the last one, or since the start; the next window begins now."""
         tallies, tasks = self.state.tallies, len(self.system.tasks)
         window = Window(
             self.now - self._began,
@@ -331,13 +331,13 @@ class LayeredRun:
 
 
 def _warm_up(course: Sequence[float]) -> int:
-    """Windows at the begin to leave out: those without which the mean is surest (MSER)."""
+    """Number of first windows to leave out for the smallest error of the mean (MSER)."""
     rest = [np.asarray(course[n:]) for n in range(len(course) // 2 + 1)]
     return int(np.argmin([np.var(values) / len(values) for values in rest]))
 
 
 def ratio(above: FloatArray, below: FloatArray) -> Estimate:
-    """Estimate a ratio of means from batches; 0 where nothing happened.
+    """Estimate a ratio of two means from batches; 0 if the denominator is 0.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def _played(
 
 
 def _entry(time: FloatArray, counts: FloatArray, areas: FloatArray) -> EntryPlayed:
-    """Times by Little's law: their areas over the requests that began, were answered, ended."""
+    """Times by Little's law: areas divided by the requests that began, were answered and ended."""
     throughput = ratio(counts[:, 1], time)
     waiting, first, second = (ratio(areas[:, n], counts[:, n]) for n in range(3))
     busy, queue_length = ratio(areas[:, 1] + areas[:, 2], time), ratio(areas[:, 0], time)
@@ -410,7 +410,7 @@ def _responses(windows: Sequence[Window], entry: int, time: FloatArray) -> Respo
 
 
 def _percentile(whole: Times, each: Sequence[Times], percent: float) -> Estimate:
-    """That of all batches together; its error by those of each."""
+    """A percentile of all batches together, with an error from the percentiles of each batch."""
     own = np.array([times.percentile(percent) for times in each])
     error = float(np.std(own, ddof=1)) / len(own) ** 0.5
     return Estimate(whole.percentile(percent), error if isfinite(error) else inf, len(own))

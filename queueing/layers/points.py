@@ -1,4 +1,4 @@
-"""The operating points of a layered system, and answers for them put together again."""
+"""The operating points of a layered system: taken apart, and their answers joined again."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -21,7 +21,7 @@ def points_of(system: LayeredSystem) -> Iterator[LayeredSystem]:
 
 
 def first_of(system: LayeredSystem) -> LayeredSystem:
-    """A system at the first of its operating points, which is made once."""
+    """A system at the first of its operating points; the result is cached."""
     if 0 not in system.points:
         system.points[0] = at(system, 0)
     return system.points[0]
@@ -67,12 +67,12 @@ def _task_at(part: Task) -> Task:
 
 
 def _first(number: Amount) -> float:
-    """Of threads, servers and copies, which are the same at all of some points."""
+    """The first of equal numbers: threads, servers or copies at points of one structure."""
     return float(np.ravel(number)[0])
 
 
 def alike(system: LayeredSystem) -> list[NDArray[np.intp]]:
-    """Points of one structure, in flat order: with the same threads, servers, clients, copies."""
+    """Indices of points of one structure: the same threads, servers, clients and copies."""
     counts = [
         *(n for one in system.processors.values() for n in (one.servers, one.replicas)),
         *(n for one in system.tasks.values() for n in (one.threads, one.replicas)),
@@ -88,7 +88,7 @@ def joined(
     found: list[LayeredMeans],
     groups: list[NDArray[np.intp]] | None = None,
 ) -> LayeredMeans:
-    """Put answers for groups of points together; without groups each is for one, in their order."""
+    """Join the answers for groups of points; without ``groups``, for single points in order."""
     groups = groups or [np.array([k]) for k in range(len(found))]
     back = np.argsort(np.concatenate(groups))
     entries = {}

@@ -1,13 +1,14 @@
-"""Layered systems in which nobody waits for a thread: closed networks of their processors; exact.
+"""Layered systems where nobody waits for a thread, as closed networks of processors: exact.
 
-Where each client may hold a thread of every task, a request goes straight on to its processor, and
-the layers are a closed network: of each kind of clients c with the demand of all their entries,
+If every task has a thread for each client, a request goes straight on to its processor, and the
+layers are a closed network of processors. Clients c have at processor k the demand of all entries
+that they visit,
 
     D_ck = sum over entries e at processor k of v_ce D_e,
 
-which has a product form where processors share their servers, are delays, or serve slices of one
-exponential time in any order that does not look at them (Baskett, Chandy, Muntz and Palacios, JACM
-22(2), 1975). One client alone waits for nobody at all, whatever the times and disciplines are.
+which has a product form if each processor shares its servers, is a delay, or serves slices of one
+exponential mean in an order that does not depend on them (Baskett, Chandy, Muntz and Palacios, JACM
+22(2), 1975). A single client never waits, whatever the laws and disciplines.
 """
 
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ from headway.queueing.stations.abilities import ServiceKind
 
 
 def no_product_form(system: LayeredSystem) -> str:
-    """What is in the way of a product form, in one line; empty where there is one.
+    """Why a system has no product form, in one line; empty if it has one.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def _clients(system: LayeredSystem) -> FloatArray:
 
 
 def _not_a_chain_of_calls(system: LayeredSystem) -> str:
-    """Whether a client is ever at two places at once, or somebody else is there."""
+    """Why a client can be at two places at once, or requests are not of clients; else empty."""
     for name, entry in system.entries.items():
         if np.any(entry.arrival_rate):
             return f"entry {name}: requests come from outside; product forms here are of clients"
@@ -76,7 +77,7 @@ def _not_a_chain_of_calls(system: LayeredSystem) -> str:
 
 
 def _after(flow: Flow) -> bool:
-    """Whether anything may stand behind a reply: one at the very end is none."""
+    """Whether work may follow a reply; a reply at the very end has none after it."""
     if isinstance(flow, Series) and flow.parts:
         *first, last = flow.parts
         return any(map(replies, first)) or _after(last)
@@ -94,7 +95,7 @@ def _waits(system: LayeredSystem) -> str:
 
 
 def _no_form(system: LayeredSystem, name: str) -> str:
-    """Why a processor has no product form."""
+    """Why a processor has no product form; empty if it has one."""
     processor, discipline = system.processors[name], system.processors[name].discipline
     if np.all(np.isinf(processor.servers)):
         return ""
@@ -113,7 +114,7 @@ def _no_form(system: LayeredSystem, name: str) -> str:
 
 
 def _slices(system: LayeredSystem, processor: str) -> list[tuple[str, Step, Amount, Amount]]:
-    """Steps at a processor: entry, step, mean slices for a request, and the mean of each [s]."""
+    """Steps at a processor: entry, step, mean slices per request, and mean time of a slice [s]."""
     speed = system.processors[processor].speed
     return [
         (name, step, times * step.slices, step.demand / step.slices / speed)
@@ -134,7 +135,7 @@ def by_product_form(system: LayeredSystem) -> LayeredMeans:
     Parameters
     ----------
     system
-        One of which `no_product_form` says nothing.
+        A system for which `no_product_form` returns nothing.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def by_product_form(system: LayeredSystem) -> LayeredMeans:
 
 
 def _alone(system: LayeredSystem, sources: Iterable[str]) -> dict[str, dict[str, Amount]]:
-    """How many times longer work takes by processor and source where nobody else is."""
+    """The stretch of work without waiting, which is 1, by processor and source."""
     return {k: dict.fromkeys(sources, 1.0) for k in system.processors}
 
 
@@ -183,7 +184,7 @@ def _demand(system: LayeredSystem, processor: str, counts: dict[str, Amount]) ->
 
 
 def _job_class(system: LayeredSystem, entry: str) -> JobClass:
-    """Clients, whose delays in steps are part of their think time in the network."""
+    """The class of jobs of some clients; delays in their steps count as think time."""
     task = system.tasks[system.entries[entry].task]
     held = sum(
         visits(system)[entry][name] * times * step.think_time
@@ -214,7 +215,7 @@ def _means(
     stretch: dict[str, dict[str, Amount]],
     rates: dict[str, Amount] | None,
 ) -> LayeredMeans:
-    """Times of entries by class of clients, and their means over all requests."""
+    """Mean times of entries over the requests of all classes of clients."""
     times = {c: _times(system, {k: row[c] for k, row in stretch.items()}) for c in visited}
     cycles = {
         c: 1 / (times[c][c] + system.tasks[system.entries[c].task].think_time) for c in visited
@@ -233,7 +234,7 @@ def _means(
 
 
 def _times(system: LayeredSystem, stretch: dict[str, Amount]) -> dict[str, Amount]:
-    """How long a request for each entry holds a thread, where work takes so many times longer."""
+    """How long a request holds a thread, by entry, with work stretched at each processor."""
     held: dict[str, Amount] = {}
     answered: dict[str, Amount] = {}
     own: dict[str, Amount] = dict.fromkeys(system.entries, 0.0)

@@ -1,4 +1,4 @@
-"""A layered system: tasks in layers, whose threads are held while they wait for lower ones."""
+"""A layered system: tasks in layers, whose threads are held while they wait for lower layers."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -24,12 +24,12 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class LayeredSystem:
-    """Processors, tasks and entries by name, checked.
+    """Processors, tasks and entries by name, checked when it is made.
 
     Parameters
     ----------
     name
-        For messages.
+        Used in messages.
     processors, tasks, entries
         By name. Numbers are scalars, or arrays of operating points of one shape.
 
@@ -81,25 +81,25 @@ class LayeredSystem:
         tasks: Mapping[str, Task],
         entries: Mapping[str, Entry],
     ) -> "LayeredSystem":
-        """The same at some of its operating points, which need no second check."""
+        """The system at some of its operating points, without checking it again."""
         made = object.__new__(LayeredSystem)
         vars(made).update(name=self.name, processors=processors, tasks=tasks, entries=entries)
         return made
 
     kinds: ClassVar[tuple[()]] = ()
-    """None: it is no class of jobs at stations."""
+    """Empty: a layered system has no classes of jobs at stations."""
 
     subject: ClassVar[Subject] = Subject.LAYERED
-    """What it is to the functions that solve it."""
+    """The kind of subject, for functions that look up methods."""
 
     @cached_property
     def found(self) -> dict[int, str]:
-        """What it has not of the needs of methods, by need."""
+        """Needs of methods that the system does not meet, by need, with the reason."""
         return {}
 
     @cached_property
     def points(self) -> dict[int, "LayeredSystem"]:
-        """Operating points by number, of those that were asked for again and again."""
+        """Single operating points by number, kept as methods ask for them repeatedly."""
         return {}
 
     @cached_property
@@ -112,7 +112,7 @@ class LayeredSystem:
 
     @cached_property
     def callers_first(self) -> tuple[str, ...]:
-        """Entries, each behind those that request it."""
+        """Entries in an order in which callers come before those that they call."""
         edges = [(name, other) for name, entry in self.entries.items() for other in entry.uses]
         import networkx as nx
 
@@ -122,7 +122,7 @@ class LayeredSystem:
 
     @cached_property
     def layers(self) -> tuple[frozenset[str], ...]:
-        """Tasks by their layer: clients and tasks that only outsiders call, then those they use."""
+        """Tasks by layer: clients and tasks called from outside only, then those they call."""
         depth = dict.fromkeys(self.tasks, 0)
         above = [(e.task, self.entries[o].task) for e in self.entries.values() for o in e.uses]
         for _ in range(len(self.tasks) - 1):
@@ -134,7 +134,7 @@ class LayeredSystem:
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether requests come from outside."""
+        """Whether any requests arrive from outside."""
         return any(np.any(np.asarray(e.arrival_rate) > 0) for e in self.entries.values())
 
     @cached_property
@@ -150,7 +150,7 @@ class LayeredSystem:
         return np.broadcast_shapes(*map(np.shape, numbers))
 
     def steps(self) -> Iterator[tuple[str, Step, Amount]]:
-        """Every step, with its entry and how often it is done for a request, on average."""
+        """Every step, with its entry and the mean number of times that it is done per request."""
         for name, entry in self.entries.items():
             for step, times in steps_of(entry.flow):
                 yield name, step, times

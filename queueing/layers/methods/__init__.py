@@ -1,1 +1,1 @@
-"""Layered systems solved: which method answers, and what it says."""
+"""Solve layered systems: choose the method, and label its answer."""

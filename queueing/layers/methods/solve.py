@@ -1,4 +1,4 @@
-"""Layered systems by the rows of the table of methods that take them."""
+"""Solve layered systems by the methods in the table that apply to them."""
 
 from dataclasses import fields, replace
 from itertools import accumulate
@@ -32,18 +32,19 @@ EVENTS = 2_000_000
 """Events of a simulation: about a second; chosen."""
 
 UNASKED_STATES, UNASKED_CELLS = 2_000, 600_000
-"""States of a chain that is taken without being asked for, as of closed classes, and states times
-clients: some 50 ms a point. Speed only."""
+"""The largest number of states, and of states times clients, of a chain taken without being
+asked for, as for closed classes: some 50 ms a point. Speed only.
+"""
 
 LEAST_STATES = 100
-"""A smaller chain takes no less time. Speed only."""
+"""A chain of fewer states takes as long as one of so many. Speed only."""
 
 UNASKED_WORK = 200_000
-"""States of all points of a question together, beyond which none takes its chain: about 5 s."""
+"""States of all operating points together beyond which no chain is taken unasked: about 5 s."""
 
 
 _OVER = 1.01
-"""A use that is more than an error of layers taken one by one; those who wait reach 1 at most."""
+"""A utilisation above this shows that messages pile up; queues with callers reach 1 at most."""
 
 
 def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans, str]:
@@ -52,18 +53,18 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
     Parameters
     ----------
     system
-        What is to be solved.
+        The system to solve.
     asked
         ``auto``, or a method by name.
 
     Returns
     -------
-    The means, which say what is approximate about them, and the method.
+    The means, which say what is approximate about them, and the name of the method.
 
     Raises
     ------
     GraphError, InvalidParameter
-        Where it cannot be solved, or not by the method asked for, with the reason.
+        If it cannot be solved, or not by the method asked for, with the reason.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
 
 
 def _by_copies(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
-    """Written out, copy by copy, the points with as many copies together."""
+    """Solve with a task for each copy; points with equal numbers of copies go together."""
     groups = alike(system)
     solved = []
     for points in groups:
@@ -106,7 +107,7 @@ def _by_copies(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
 
 
 def _solved(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
-    """All points by one method."""
+    """Solve all points by the first method that succeeds."""
     for row in choose(system, asked):
         means: LayeredMeans | None = row.solve(system, unasked=asked == AUTO)
         if means is not None:
@@ -119,7 +120,7 @@ def _put_together(
     groups: list[NDArray[np.intp]],
     solved: list[tuple[LayeredMeans, str]],
 ) -> tuple[LayeredMeans, str]:
-    """Answers for groups of points, each by its own method, as one that says what is not exact."""
+    """Join answers for groups of points, each by its method, and label what is approximate."""
     means = joined(system, [one for one, _ in solved], groups)
     near = [
         points.size for points, (one, _) in zip(groups, solved, strict=True) if one.approximation
@@ -137,7 +138,7 @@ def _put_together(
 
 
 def by_whole_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMeans | None:
-    """Those of one structure together; None where there are more states."""
+    """Solve each group of points of one structure by its chain; None if one has too many states."""
     groups = alike(system)
     found: list[LayeredMeans] = []
     for points in groups:
@@ -149,15 +150,15 @@ def by_whole_chain(system: LayeredSystem, most: int = MOST_STATES) -> LayeredMea
 
 
 def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
-    """A chain that nobody asked for, which is small.
+    """Solve by the chain without being asked to, if it is small; otherwise None.
 
-    Whether it is depends on threads, servers and clients, never on how many points there are.
+    Its size depends on threads, servers and clients, not on the number of points.
     """
     return None if _surely_none(system) else by_whole_chain(system, _most_states(system))
 
 
 def _surely_none(system: LayeredSystem) -> bool:
-    """Whether no chain would be taken unasked, as is known without a search for its states."""
+    """Whether the chain is impossible or surely too large, as a bound shows without a search."""
     return bool(no_chain(system)) or fewest_states(first_of(system)) > _most_states(system)
 
 
@@ -167,7 +168,7 @@ def _most_states(system: LayeredSystem) -> int:
 
 
 def _work(system: LayeredSystem) -> int:
-    """States of the chain that would be taken unasked, by what they take; 0 where none would."""
+    """States of the chain taken unasked, as a measure of its time; 0 if none would be."""
     if _surely_none(system):
         return 0
     point = first_of(system)
@@ -176,7 +177,7 @@ def _work(system: LayeredSystem) -> int:
 
 
 def by_events(system: LayeredSystem) -> LayeredMeans:
-    """Point by point, under the same luck; it says the widest interval of a throughput."""
+    """Simulate point by point with one seed; the label has the widest interval."""
     found, widest = [], 0.0
     for point in points_of(system):
         played = play_layers(point, EVENTS, seed=1)
@@ -193,10 +194,10 @@ def by_events(system: LayeredSystem) -> LayeredMeans:
 
 
 def in_layers(system: LayeredSystem) -> LayeredMeans:
-    """By decomposition, with the errors that were measured.
+    """Solve by decomposition, labelled with the measured errors.
 
-    With arrivals from outside these depend on how full the fullest pool is, and where more arrive
-    than it can serve, waiting has no end.
+    With arrivals from outside, the errors depend on the utilisation of the busiest pool; if more
+    arrive than it can serve, waiting times are infinite.
     """
     groups = alike(system)
     means = joined(system, [by_layers(at(system, points)) for points in groups], groups)
@@ -217,7 +218,7 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
 
 
 def _check_messages(means: LayeredMeans) -> None:
-    """Refuse clients who send more than a resource can serve: nobody waits, so it piles up."""
+    """Refuse messages beyond what a resource can serve: senders do not wait, so they pile up."""
     if not any(dict(entry.sends()) for entry in means.system.entries.values()):
         return
     for name, use in means.uses().items():
@@ -230,7 +231,7 @@ def _check_messages(means: LayeredMeans) -> None:
 
 
 def _note(means: LayeredMeans) -> str:
-    """How far layers may be off."""
+    """The label that says how large the errors may be."""
     if not means.system.is_open:
         return LAYERS_NOTE
     return open_note(float(np.max(means.busiest())))

@@ -1,1 +1,1 @@
-"""Mathematics of layers that knows nothing of them: fixed points, cuts, and one station."""
+"""Numerical methods behind the layers: fixed points, minimum cuts, and single stations."""

@@ -1,23 +1,23 @@
-"""Smallest cuts of small networks of whole capacities, by paths that let more through."""
+"""Minimum cuts of small networks of whole capacities, by augmenting paths."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 Network = Mapping[Hashable, Mapping[Hashable, float]]
-"""Capacities from each node to others; infinite where there is no limit."""
+"""Capacities of the edges from each node to others; infinite for no limit."""
 
 
 def smallest_cut(network: Network, start: Hashable, end: Hashable) -> set[tuple[Any, Any]]:
-    """The edges of a smallest cut between two nodes; of several the nearest to the end.
+    """The edges of a minimum cut between two nodes; if there are several, the nearest to the end.
 
-    By the shortest path that lets more through, until there is none (Edmonds and Karp, JACM 19(2),
-    1972, 248-264): then the edges into what still reaches the end are a smallest cut.
+    Augment along shortest paths until none is left (Edmonds and Karp, JACM 19(2), 1972, 248-264):
+    the edges into the nodes that can still reach the end are a minimum cut.
 
     Parameters
     ----------
     network
-        In which no path of edges without limit leads from the start to the end.
+        The network, in which every path from the start to the end has an edge with a limit.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def smallest_cut(network: Network, start: Hashable, end: Hashable) -> set[tuple[
 def leading(
     edges: Iterable[tuple[Hashable, Hashable]], end: Hashable
 ) -> tuple[tuple[Hashable, Hashable], ...]:
-    """The edges from which a way leads to a node, each once.
+    """The edges on ways that lead to a node, each once.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def leading(
 
 
 def _before(network: Network) -> Callable[[Hashable], Iterable[Hashable]]:
-    """Nodes with an edge to one."""
+    """A function from a node to the nodes with an edge to it."""
     found: dict[Hashable, list[Hashable]] = {}
     for a, onward in network.items():
         for b in onward:
@@ -69,7 +69,7 @@ def _before(network: Network) -> Callable[[Hashable], Iterable[Hashable]]:
 
 
 def _reaching(end: Hashable, before: Callable[[Hashable], Iterable[Hashable]]) -> set[Hashable]:
-    """Nodes from which a way leads to one, itself included."""
+    """Nodes that can reach a node, including itself."""
     found, todo = {end}, [end]
     while todo:
         more = set(before(todo.pop())) - found
@@ -81,7 +81,7 @@ def _reaching(end: Hashable, before: Callable[[Hashable], Iterable[Hashable]]) -
 def _path(
     left: Mapping[Hashable, Mapping[Hashable, float]], start: Hashable, end: Hashable
 ) -> list[tuple[Hashable, Hashable]]:
-    """The edges of a shortest path with room; empty where there is none."""
+    """The edges of a shortest augmenting path; empty if there is none."""
     came: dict[Hashable, Hashable] = {start: start}
     todo = deque([start])
     while todo:

@@ -1,18 +1,18 @@
-"""Stations that a few members come to, exactly: product forms, or one server of any law.
+"""Stations visited by finite populations, exactly: product forms, or one server of any law.
 
-Of class c there are n_c members, each of which is away for Z_c on average between visits of S_c;
-with a_c = S_c / Z_c the probability of k members at m servers is, up to a constant,
+Class c has n_c members, each away for Z_c on average between visits with mean service S_c. With a_c
+= S_c / Z_c the probability of k members at m servers is, up to a constant,
 
     p(k) ~ b_k k! / prod_{i <= k} min(i, m),   sum_k b_k z^k = prod_c (1 + a_c z)^{n_c},    (1)
 
-as for the machine repair model of several classes (Baskett and others, JACM 22, 1975, with one
-queue and delays). Without one member of class c the coefficients are q_k = b_k - a_c q_{k-1}; of
-k members t_k = a_c q_{k-1} / b_k is the probability that it is among them:
+as in the machine repair model with several classes (Baskett and others, JACM 22, 1975, with one
+queue and delays). Without one member of class c the coefficients are q_k = b_k - a_c q_{k-1}; and
+t_k = a_c q_{k-1} / b_k is the probability that a given member of class c is among the k:
 
     t_k = u_k (1 - t_{k-1}),   u_k = a_c b_{k-1} / b_k,   E[n_c | k] = n_c t_k.             (2)
 
-As b is log-concave, u grows with k: (2) is stable upwards where u is at most 1, and downwards
-beyond. `waits_of_one` has one class, one server, and service times of any law.
+As b is log-concave, u grows with k, so (2) is stable upwards while u is at most 1, and downwards
+beyond. `waits_of_one` is for one class, one server, and service times of any law.
 """
 
 from math import sqrt
@@ -23,17 +23,17 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.compiled.library import compiled
 from headway.queueing.playing.rows import IntArray
 
-_LEAST = 1e-290  # relative coefficients below are left out
-_NEGLIGIBLE = 1e-18  # of the largest weight
-_MARGIN = 24  # more members, over which a guess at the last t is forgotten
-_HALVINGS = 20  # of a scale, which needs no digits
+_LEAST = 1e-290  # relative size below which coefficients are left out
+_NEGLIGIBLE = 1e-18  # of the largest weight; smaller ones are left out
+_MARGIN = 24  # further members after which a guess at the last t is forgotten
+_HALVINGS = 20  # halvings of a scale that is needed roughly only
 _TINY = 1e-300
-_SURELY = 1 - 1e-9  # of being in service, so that odds are finite
-_ENDLESS = 1e20  # of which 1 more changes no digit
+_SURELY = 1 - 1e-9  # largest probability of being in service, so that odds stay finite
+_ENDLESS = 1e20  # population so large that 1 more changes no digit
 
 
 ROWS = 6
-"""Arrays of as many numbers as there are members that a station needs."""
+"""Arrays of work space that a station needs, each as long as its largest number of members."""
 
 
 @compiled
@@ -49,16 +49,16 @@ def finite_stations(
     fewer: FloatArray,
     work: FloatArray,  # noqa: ARG001 - the kernel's
 ) -> None:
-    """Numbers at many stations, each with a few classes.
+    """Distributions of numbers at many stations, each with a few classes.
 
     Parameters
     ----------
     begins
-        Where the classes of each station begin; one more than there are stations.
+        Index of the first class of each station; one more number than there are stations.
     servers
         m of each station, 1 or more.
     most
-        Members n of each class, 1 or more; below 0 -n of a class with the coefficients a^k / k!.
+        Members n of each class, 1 or more; -n for an unlimited class with coefficients a^k / k!.
     odds
         a = S / Z of each class, above 0, shape (classes, points).
     beyond, full, nearly
@@ -66,11 +66,10 @@ def finite_stations(
         P(k >= m - 1).
     means
         Result of shape (classes, points): mean members.
-    fewer
-        Result of shape (classes, points): what is ``beyond`` without one member of the class; of
-        a class without end nothing is written.
+    Result of shape (classes, points): ``beyond`` without one member of the class; not written for
+    an unlimited class.
     work
-        Room for `ROWS` (largest number of members + 1) numbers.
+        Work space of `ROWS` (largest number of members + 1) numbers.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def finite_stations(
 
 
 def _fewer(m: int, chances: FloatArray, there: FloatArray) -> float:
-    """Mean of max(0, k - m + 1) without a member who is among k by (2)."""
+    """Mean of max(0, k - m + 1) without one member, by (2)."""
     k = np.arange(1, len(chances))
     weights = there[1:] * chances[1:] * np.minimum(k, m) / k
     total = weights.sum()
@@ -112,9 +111,9 @@ def _fewer(m: int, chances: FloatArray, there: FloatArray) -> float:
 def _station(
     m: int, most: IntArray, odds: FloatArray
 ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-    """Probabilities of 0, 1, ... members, up to the last that counts, and means of classes.
+    """Probabilities of 0, 1, ... members up to the last that matters, and means of classes.
 
-    And of each class who of it is there among so many, up to a factor.
+    And for each class the distribution of its members among so many, up to a factor.
     """
     if not len(most):
         return np.ones(1), np.zeros(0), []
@@ -138,7 +137,7 @@ def _station(
 
 
 def _last(m: int, members: int, load: float) -> int:
-    """The last number of members that counts: b_k <= load^k / k!, and p(0) is one of the terms."""
+    """The last number of members that matters: b_k <= load^k / k!, and p(0) is one of the terms."""
     if load >= m:
         return members
     weight, k = 1.0, 0
@@ -149,7 +148,7 @@ def _last(m: int, members: int, load: float) -> int:
 
 
 def _scale(m: int, most: IntArray, odds: FloatArray) -> float:
-    """Scale z for which the terms b_k z^k are largest where those of p(k) are."""
+    """A scale z at which the terms b_k z^k are largest near the largest p(k)."""
     members = int(np.abs(most).sum())
     low, high = 1.0, members / m
     if members <= m or _gone(most, odds, low) <= m:
@@ -164,12 +163,12 @@ def _scale(m: int, most: IntArray, odds: FloatArray) -> float:
 
 
 def _gone(most: IntArray, odds: FloatArray, z: float) -> float:
-    """Mean of k with the weights b_k z^k, over z."""
+    """Mean of k with the weights b_k z^k, divided by z."""
     return float(sum(n * a / (1 + a * z) if n > 0 else a for n, a in zip(most, odds, strict=True)))
 
 
 def _from_largest(rise: FloatArray) -> FloatArray:
-    """Terms of which each is so many times the one before, over the largest; rises only shrink."""
+    """Terms relative to the largest, from the ratios of successive terms, which only shrink."""
     at = int(np.sum(rise >= 1))
     terms = np.concatenate([np.cumprod(1 / rise[:at][::-1])[::-1], [1.0], np.cumprod(rise[at:])])
     terms[terms < _LEAST] = 0.0
@@ -177,7 +176,7 @@ def _from_largest(rise: FloatArray) -> FloatArray:
 
 
 def _rise(n: int, a: float, top: int) -> FloatArray:
-    """By how much each coefficient of a class is larger than the one before, up to the last."""
+    """Ratios of successive coefficients of a class, up to the last."""
     j = np.arange(1, min(abs(n), top) + 1)
     return (n - j + 1) * a / j if n > 0 else a / j
 
@@ -185,7 +184,7 @@ def _rise(n: int, a: float, top: int) -> FloatArray:
 def _weights(
     m: int, most: IntArray, odds: FloatArray, theta: float, top: int
 ) -> tuple[FloatArray, FloatArray]:
-    """p(k) up to a factor, and b_{k-1} / b_k, of odds that are scaled by theta."""
+    """p(k) up to a factor, and b_{k-1} / b_k, for odds scaled by theta."""
     b = np.ones(1)
     for n, a in zip(most, odds, strict=True):
         b = np.convolve(b, _from_largest(_rise(int(n), float(a), top)))[: top + 1]
@@ -207,7 +206,7 @@ def _weights(
 
 
 def _queueing(rise: FloatArray) -> FloatArray:
-    """Find k! / prod min(i, m) theta^k over its least, from its rises, which only grow."""
+    """Terms k! / prod min(i, m) theta^k relative to the least, from ratios, which only grow."""
     at = int(np.sum(rise < 1))
     return np.concatenate([np.cumprod(1 / rise[:at][::-1])[::-1], [1.0], np.cumprod(rise[at:])])
 
@@ -215,7 +214,7 @@ def _queueing(rise: FloatArray) -> FloatArray:
 def _by_logarithms(
     m: int, most: IntArray, odds: FloatArray, theta: float, top: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The same where numbers of floating point do not reach from one to the other."""
+    """As `_weights`, by logarithms, where the terms would overflow or underflow."""
     b = np.zeros(1)
     for n, a in zip(most, odds, strict=True):
         one = np.concatenate([[0.0], np.cumsum(np.log(_rise(int(n), float(a), top)))])
@@ -231,7 +230,7 @@ def _by_logarithms(
 
 
 def _there(u: FloatArray) -> FloatArray:
-    """The probability that a member of a class is among k, (2)."""
+    """The probability that a given member of a class is among k, by (2)."""
     there = np.zeros(len(u))
     at = 0
     while at + 1 < len(u) and u[at + 1] <= 1:
@@ -256,17 +255,17 @@ def first_to_leave(
     result: FloatArray,
     work: FloatArray,  # noqa: ARG001 - the kernel's
 ) -> None:
-    r"""Mean time until the first of m busy servers is free, by the classes that are served.
+    r"""Mean time until the first of m busy servers is free, from the classes in service.
 
-    Those in service are m of all that are present, each for an exponential time, and of class c
-    there are no more than its n_c members. With pi_c the share of these that is in service, so that
-    n_c pi_c is in proportion to those present, and m in all,
+    The m jobs in service are drawn from all that are present, each with an exponential service
+    time, with at most n_c of class c. Let pi_c be the probability that a given member is in
+    service, such that n_c pi_c is in proportion to the members present and sums to m. Then
 
         E min = integral of g_m(t) / g_m(0) dt,
         sum_k g_k(t) z^k = prod_c (1 - pi_c + pi_c e^(-t / S_c) z)^{n_c},
 
-    and exp(m_c (e^(-t / S_c) z - 1)) for a class without end, of which m_c are in service. It is
-    S / m for equal times, and less for others: the short ones go on.
+    with the factor exp(m_c (e^(-t / S_c) z - 1)) for an unlimited class with m_c in service. The
+    result is S / m for equal service times, and less otherwise.
 
     Parameters
     ----------
@@ -277,11 +276,11 @@ def first_to_leave(
     service
         Mean times S of each class, above 0 [s], shape (classes, points).
     abscissas, weights
-        Of integrals from 0 to infinity, for times over S / m.
+        Nodes and weights of integrals from 0 to infinity, for times relative to S / m.
     result
         E min [s], shape (stations, points).
     work
-        Room for (m + 1) (classes + 2) numbers of the largest station.
+        Work space of (m + 1) (classes + 2) numbers for the largest station.
 
     Examples
     --------
@@ -311,7 +310,7 @@ def first_to_leave(
 
 
 def _in_service(n: int, mean: float, m: int) -> FloatArray:
-    """Probabilities that so many of a class are in service, of which the mean is given."""
+    """Probabilities of 0, 1, ... members of a class in service, with the given mean."""
     share = min(mean / n, _SURELY) if n > 0 else 0.0
     odds, none = (share / (1 - share), n * np.log1p(-share)) if n > 0 else (mean, -mean)
     with np.errstate(divide="ignore"):
@@ -320,7 +319,7 @@ def _in_service(n: int, mean: float, m: int) -> FloatArray:
 
 
 def _still_there(m: int, inside: list[FloatArray], service: FloatArray, time: float) -> float:
-    """g_m: the probability that m are in service, and none of them has left by a time."""
+    """g_m: the probability that m are in service and none of them has left by ``time``."""
     whole = np.ones(1)
     for chances, mean in zip(inside, service.tolist(), strict=True):
         stays = np.exp(-time / mean * np.arange(len(chances)))
@@ -338,27 +337,27 @@ def waits_of_one(
     scv: FloatArray,
     result: FloatArray,
 ) -> None:
-    """Mean waits for one server that serves in order of arrival, M/G/1//N, of many kinds.
+    """Mean waits for one first-come first-served server, M/G/1//N, with several kinds of service.
 
     With b_i = E exp(-i S / Z), the server is idle with a probability p_0 of
 
         1 / p_0 = 1 + N E S / Z sum_{n < N} C(N - 1, n) prod_{i <= n} (1 / b_i - 1),
 
-    and W is what is left of a cycle, N E S / (1 - p_0) = Z + W + E S (Takacs, Introduction to the
-    Theory of Queues, 1962, chapter 5). With the sum 1 + T that is W = (N - 1) E S - Z T / (1 + T),
-    which keeps its digits where Z is long.
+    and W is the rest of a cycle: N E S / (1 - p_0) = Z + W + E S (Takacs, Introduction to the
+    Theory of Queues, 1962, chapter 5). With the sum written as 1 + T, W = (N - 1) E S - Z T / (1 +
+    T), which loses no digits when Z is long.
 
     Parameters
     ----------
     begins
-        Where the kinds of service of each server begin; one more than there are servers.
+        Index of the first kind of service of each server; one more number than there are servers.
     members
-        N of each, 1 or more.
+        N of each server, 1 or more.
     away
         Mean Z of the exponential time from the end of service to the next visit, above 0, shape
         (servers, points).
     share, mean, scv
-        Of each kind of service, gamma laws: its share, mean and squared coefficient of variation,
+        Share, mean and squared coefficient of variation of each kind of service, with gamma laws,
         shape (kinds, points).
     result
         W, shape (servers, points).
@@ -381,7 +380,7 @@ def waits_of_one(
 
 
 def _cycles(members: int, share: FloatArray, mean: FloatArray, scv: FloatArray) -> float:
-    """The sum over n from 1, until its terms, which rise and then fall, are negligible."""
+    """The sum over n from 1 until terms, which first grow and then shrink, are negligible."""
     term, total = 1.0, 0.0
     for n in range(1, members):
         rate = np.log1p(n * mean * scv) / scv
@@ -394,11 +393,12 @@ def _cycles(members: int, share: FloatArray, mean: FloatArray, scv: FloatArray) 
 
 
 def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amount) -> FloatArray:
-    """P(S2 > A): whether one who asks again still finds the second phase of its last request.
+    """P(S2 > A): a member that asks again still finds the second phase of its last request.
 
-    Between requests A is a piece of a cycle, of the exponential mean g, with the probability
-    q = v / (1 + v) of v geometric visits in a cycle; otherwise a cycle ends, its member thinks, and
-    another piece follows. With the transform f of a piece and z of thinking,
+    The time A between requests begins with a piece of the cycle, exponential with mean g. With
+    probability q = v / (1 + v), for a geometric number of visits of mean v per cycle, the next
+    request follows; otherwise the cycle ends, the member thinks, and another piece follows. With
+    the transforms f of a piece and z of the think time,
 
         E exp(-s A) = q f / (1 - (1 - q) f z),   E A = (g (1 + v) + E Z) / v,
 
@@ -411,7 +411,7 @@ def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amoun
     away
         Mean A [s].
     visits
-        v in a cycle, above 0.
+        Mean visits v per cycle, above 0.
     think
         Mean time for which a member thinks between cycles [s].
 
@@ -428,12 +428,13 @@ def outliving(second: FloatArray, away: FloatArray, visits: Amount, think: Amoun
 
 
 def left_over(service: FloatArray, scv: FloatArray, away: FloatArray) -> FloatArray:
-    """Mean rest of the service that is met, by one who left when it began, a time away before.
+    """Mean rest of the service in progress that a member finds when it comes back.
 
-    With phi = E[exp(-S / Z)], as the time away is exponential with mean Z: the same service is
-    still on with probability 1 - phi, and then has S - Z (1 - phi) left over in all. Otherwise what
-    is met lies between one that has just begun, S, and one met at any time, (1 + c2) S / 2, the
-    nearer to the second the longer Z is. A gamma law of the scv stands for S.
+    The service began when the member left. With phi = E[exp(-S / Z)], for an exponential time away
+    with mean Z, the same service is still in progress with probability 1 - phi, and the mean of its
+    rest, counted as 0 otherwise, is S - Z (1 - phi). Otherwise the rest of a later service lies
+    between S, for one that has just begun, and (1 + c2) S / 2, for one at a random time; the longer
+    Z is, the nearer to the second. S has a gamma law with the given scv.
     """
     phi = (1 + service * scv / away) ** (-1 / scv)
     old = away / (away + service * (1 + scv) / 2)

@@ -1,4 +1,4 @@
-"""Means and variances of times: in series, by chance, repeated, and the k-th of several."""
+"""Means and variances of times in series, in choices and loops, and of k-th order statistics."""
 
 from collections.abc import Iterable
 
@@ -20,28 +20,28 @@ class Moments:
     variance: FloatArray
 
     def then(self, other: "Moments") -> "Moments":
-        """One time after the other, independent."""
+        """The sum of two independent times."""
         return Moments(self.mean + other.mean, self.variance + other.variance)
 
     def with_chance(self, chance: Amount) -> "Moments":
-        """The time with a probability, otherwise none."""
+        """The time with a probability, otherwise 0."""
         return mixture([(chance, self)])
 
     def times(self, number: Amount) -> "Moments":
-        """A sum of a geometric number of such times, of a mean m: variance m v + m (1 + m) t2."""
+        """A geometric sum of such times with mean number m: variance m v + m (1 + m) t2."""
         spread = number * self.variance + number * (1 + number) * self.mean**2
         return Moments(number * self.mean, spread)
 
 
 def mixture(ways: "list[tuple[Amount, Moments]]") -> Moments:
-    """One of several times, each with its probability; none with what is left of 1."""
+    """One of several times, each with its probability; 0 with the remaining probability."""
     mean = sum(chance * one.mean for chance, one in ways)
     square = sum(chance * (one.variance + one.mean**2) for chance, one in ways)
     return Moments(np.asarray(mean), np.asarray(square - mean**2))
 
 
 def in_series(parts: Iterable[Moments], none: Moments) -> Moments:
-    """One time after the other; ``none`` where there are no times."""
+    """The sum of independent times; ``none`` if there are none."""
     total = none
     for part in parts:
         total = total.then(part)
@@ -49,10 +49,10 @@ def in_series(parts: Iterable[Moments], none: Moments) -> Moments:
 
 
 def k_th(branches: list[Moments], needed: int) -> Moments:
-    """The time until so many of independent branches are done, each of a gamma law.
+    """The time until ``needed`` of several independent branches have ended, each with a gamma law.
 
-    E T = int P(T > t) dt and E T^2 = 2 int t P(T > t) dt, where T > t while fewer than needed are
-    done; integrated by 48 nodes of Gauss and Laguerre, on the scale of the longest branch.
+    E T = int P(T > t) dt and E T^2 = 2 int t P(T > t) dt, where T > t if fewer than needed have
+    ended; integrated with 48 Gauss-Laguerre nodes on the scale of the longest branch.
 
     Examples
     --------

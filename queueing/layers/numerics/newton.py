@@ -1,14 +1,14 @@
-"""Fixed points by Newton's method in logarithms, from near them.
+"""Fixed points by Newton's method in logarithms, from a point near the solution.
 
-Waits in front of full pools follow each other by high powers: a per cent of one is half of another.
-In logarithms u of x powers are lines, so that of
+Waiting times at full pools depend on each other by high powers: a change of a per cent in one may
+halve another. In logarithms u = log x powers are linear, so for
 
     F(u) = log g(exp u) - u
 
-a few of Newton's steps reach the root from where plain steps would have to be tiny. Derivatives are
-differences, all columns of which are found at once; of the lengths of a step that are tried
-together the one with the smallest sum of squares is taken (Dennis and Schnabel, Numerical Methods
-for Unconstrained Optimization and Nonlinear Equations, 1983, chapter 6).
+a few Newton steps reach the root from points where plain iteration would need tiny steps.
+Derivatives are differences, with all columns evaluated at once; of several step lengths tried
+together, that with the smallest sum of squares is taken (Dennis and Schnabel, Numerical Methods for
+Unconstrained Optimization and Nonlinear Equations, 1983, chapter 6).
 """
 
 from collections.abc import Callable
@@ -17,27 +17,27 @@ import numpy as np
 
 from headway.kinds import FloatArray
 
-_STEPS = 15  # after which it is left; from near by it takes three or four
-_DIFFERENCE = 1e-6  # of a logarithm, near the root of what floating point resolves
+_STEPS = 15  # most steps; from a near point it takes three or four
+_DIFFERENCE = 1e-6  # step of differences of logarithms, about the square root of the precision
 _LENGTHS = 0.5 ** np.arange(8)
-_FURTHEST = 3.0  # of a logarithm in a step: a factor of 20
+_FURTHEST = 3.0  # largest change of a logarithm in a step: a factor of 20
 
 
 def by_newton(
     g: Callable[[FloatArray], FloatArray], x: FloatArray, small: float, close: float
 ) -> FloatArray | None:
-    """The fixed point of a map near a point; None where no step comes nearer.
+    """The fixed point of a map near a starting point; None if no step comes nearer.
 
     Parameters
     ----------
     g
-        Of arrays of the shape (numbers, `columns`), column by column; 0 or more.
+        The map, from and to arrays of shape (numbers, `columns`), each column by itself; 0 or more.
     x
-        Where to begin, 0 or more, shape (numbers,).
+        Starting point, 0 or more, shape (numbers,).
     small
-        A change of this size makes no difference, above 0.
+        Changes up to this size do not matter, above 0.
     close
-        Largest relative change that is none.
+        Largest relative change that counts as converged.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def by_newton(
     count, u = len(x), np.log(x + small)
 
     def missed(at: FloatArray) -> FloatArray:
-        """F, of columns."""
+        """F(u), column by column."""
         with np.errstate(all="ignore"):
             return np.log(g(np.maximum(np.exp(at) - small, 0.0)) + small) - at
 
@@ -77,5 +77,5 @@ def by_newton(
 
 
 def columns(numbers: int) -> int:
-    """Columns of the arrays that a map of so many numbers is given."""
+    """Number of columns in the arrays passed to the map, for so many unknowns."""
     return max(numbers, len(_LENGTHS)) + 1

@@ -1,17 +1,18 @@
-"""Fixed points of many numbers at many operating points at once, each point by itself.
+"""Fixed points of many unknowns at many operating points at once, each point by itself.
 
-Of a map g, with the residual f = g(x) - x, plain iteration takes x + b f. It is mixed with what the
-last few steps showed (Anderson, JACM 12(4), 1965, 547-560; type II of Walker and Ni, SIAM J.
-Numer. Anal. 49(4), 2011, 1715-1735): with differences dX, dF of successive x and f,
+For a map g with the residual f = g(x) - x, plain iteration takes x + b f. It is mixed with the last
+few steps (Anderson, JACM 12(4), 1965, 547-560; type II of Walker and Ni, SIAM J. Numer. Anal.
+49(4), 2011, 1715-1735): with the differences dX, dF of successive x and f,
 
     x' = x + b f - (dX + b dF) y,   y the least squares solution of dF y = f.
 
-Where a residual grows, the point forgets what it had seen, and takes shorter steps; where it is
-large, steps are not mixed, as what they showed holds near them only. Where it stays large, g tells
-little more than the side: the wait for a thread is that of a crowd, or none. Then each number goes
-to the side of g by a factor of its own, which grows while the side is the same and is halved where
-it changes (Riedmiller and Braun, IEEE Int. Conf. on Neural Networks, 1993, 586-591); it grows less
-and less, so that numbers that swing together come to rest.
+If the residual of a point grows, the point discards its past steps and takes shorter ones. If the
+residual is large, steps are not mixed, as past steps describe the map locally only. If it stays
+large, g shows little more than the direction: the wait for a thread jumps between that of a crowd
+and none. Then each unknown is moved towards g by a factor of its own, which grows while the
+direction stays the same and is halved when it changes (Riedmiller and Braun, IEEE Int. Conf. on
+Neural Networks, 1993, 586-591). The growth itself fades, so that unknowns that swing together come
+to rest.
 """
 
 import numpy as np
@@ -20,27 +21,30 @@ from numpy.typing import NDArray
 from headway.kinds import Amount, FloatArray
 
 PATIENCE = 200
-"""Steps after which those that are far go by sides; nearly all have settled by then."""
+"""Steps after which points with large residuals move by direction only; nearly all settle
+before.
+"""
 
-_KEPT = 5  # steps that are mixed; chosen, of 3 to 10, which differ little
-_SHARES = 0.5, 0.01  # most and least b
-_SHORTER, _LONGER = 0.7, 1.1  # factors on it, where residuals grow and where they shrink
-_GROWN = 2.0  # times the smallest residual since it forgot
-_LARGE = 0.3  # over the larger of x and g, from which they are not; of 0.2 to 0.5 the fewest steps
-_RANGE = 0.3, 2.0  # times the smaller and larger of x and g, beyond which no step goes
-_RIDGE = 1e-12  # of the trace, so that equal steps do no harm
-_STRIDE = 0.7  # most of the logarithm of a factor: twice, or half
-_GROWTH, _EBBING = 0.1, 60  # of a stride while the side is the same: 10%, and less after 60 steps
-_ARRIVED = 0.2  # b where a point comes near
+_KEPT = 5  # past steps that are mixed; chosen from 3 to 10, which differ little
+_SHARES = 0.5, 0.01  # largest and smallest b
+_SHORTER, _LONGER = 0.7, 1.1  # factors on b when residuals grow and when they shrink
+_GROWN = 2.0  # growth over the smallest residual at which past steps are discarded
+_LARGE = 0.3  # residual over max(x, g) above which steps are not mixed; fewest steps for 0.2 to 0.5
+_RANGE = 0.3, 2.0  # a step stays within these multiples of min(x, g) and max(x, g)
+_RIDGE = 1e-12  # of the trace, added to the diagonal so that equal steps do no harm
+_STRIDE = 0.7  # largest logarithm of a factor: twice, or half
+# growth of a stride while the direction is the same: 10%, fading after 60 steps
+_GROWTH, _EBBING = 0.1, 60
+_ARRIVED = 0.2  # b of a point that comes near its solution
 
 
 class Settling:
-    """The next point to try, from what was tried.
+    """The iteration: the next point to try, from earlier points and their images.
 
     Parameters
     ----------
     small
-        A change of this size makes no difference, above 0; of all points or of each.
+        Changes up to this size do not matter, above 0; one number, or one for each point.
 
     Examples
     --------
@@ -60,7 +64,7 @@ class Settling:
         self._share = self._least = self._last = np.zeros(0)
 
     def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
-        """The next x, of the shape (numbers, points) of both, which are 0 or more."""
+        """The next x from x and g(x), both of shape (numbers, points), 0 or more."""
         scale = np.abs(g) + self.small
         residual = g - x
         largest = np.abs(residual / (np.maximum(np.abs(x), np.abs(g)) + self.small)).max(axis=0)
@@ -78,7 +82,7 @@ class Settling:
         return np.asarray(np.where(far, self._strides.step(x, g), near))
 
     def keep(self, x: FloatArray, chosen: NDArray[np.bool_]) -> FloatArray:
-        """Go on at some points alone; x at these."""
+        """Go on with some of the points only; returns their x."""
 
         def at(values: FloatArray) -> FloatArray:
             return values[..., chosen]
@@ -94,7 +98,7 @@ class Settling:
     def _remembered(
         self, x: FloatArray, residual: FloatArray, largest: FloatArray
     ) -> NDArray[np.bool_]:
-        """Keep a step; where a point starts anew."""
+        """Remember a step; returns where points discard their past steps."""
         if self._before is None:
             self._share = np.full(x.shape[1], _SHARES[0])
             self._least, self._last = largest, largest
@@ -112,7 +116,7 @@ class Settling:
     def _mixed(
         self, residual: FloatArray, scale: FloatArray, fresh: NDArray[np.bool_]
     ) -> FloatArray:
-        """(dX + b dF) y."""
+        """The correction (dX + b dF) y."""
         moved = np.stack([dx for dx, _ in self._steps])
         changed = np.stack([df for _, df in self._steps])
         scaled = changed / scale
@@ -125,20 +129,20 @@ class Settling:
 
 
 class _Strides:
-    """Steps by factors to the side of g, halfway at most."""
+    """Steps by factors towards g, at most half of the way."""
 
     def __init__(self, small: Amount) -> None:
         self.small, self.count = small, 0
         self._length = self._side = np.zeros((0, 0))
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Go on at some points alone."""
+        """Go on with some of the points only."""
         self.small = np.broadcast_to(self.small, chosen.shape)[chosen]
         if self.count:
             self._length, self._side = self._length[:, chosen], self._side[:, chosen]
 
     def turn(self, side: FloatArray) -> None:
-        """Lengthen or shorten steps by the side of g, 1 above x and -1 below."""
+        """Lengthen or shorten steps by the direction to g: 1 above x, -1 below."""
         self.count += 1
         if self.count == 1:
             self._length, self._side = np.full(side.shape, _STRIDE), side

@@ -1,6 +1,6 @@
-"""Many stations at once, as arrays: rows are what comes to them, and columns operating points.
+"""Many stations at once, as arrays: rows are classes that visit them, columns operating points.
 
-Sums over some of the rows, each with a weight, lead from one kind of row to the next.
+Weighted sums over some of the rows lead from one kind of row to the next.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,39 +13,39 @@ from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
 NEVER = 1e-300
-"""As good as no rate."""
+"""A rate so small that it stands for 0 in denominators."""
 
 _GAUSS, _SHARES = np.polynomial.legendre.leggauss(24)
 _NODES, _WEIGHTS = (1 + _GAUSS) / (1 - _GAUSS), 2 * _SHARES / (1 - _GAUSS) ** 2
-"""Of integrals over t from 0 to infinity, by t = (1 + x) / (1 - x)."""
+"""Nodes and weights of integrals over t from 0 to infinity, with t = (1 + x) / (1 - x)."""
 
 Column = Callable[[Amount], FloatArray]
-"""A number as a row of all operating points."""
+"""Function from a number to a row with one value for each operating point."""
 
 
 def stacked(numbers: Sequence[Amount], column: Column) -> FloatArray:
-    """Numbers as rows: of one column where they are the same at all operating points."""
+    """Numbers as rows, of a single column if they are the same at all operating points."""
     if all(np.ndim(number) == 0 for number in numbers):
         return np.array(numbers, float).reshape(-1, 1)
     return np.stack(list(map(column, numbers)))
 
 
 class Sums:
-    """Sums over rows, each with its weight.
+    """Weighted sums over rows.
 
     Parameters
     ----------
     groups
-        Rows of each sum, with their weights.
+        The rows of each sum, with their weights.
     column
-        How a weight becomes a row.
+        Function that turns a weight into a row.
 
     Attributes
     ----------
     rows, sums, weights
-        Of all weights: of which row each is, and in which sum.
+        For each term: its row, its sum, and its weight.
     begins
-        Where the weights of each sum begin; one more than there are sums.
+        Index of the first term of each sum; one more number than there are sums.
 
     Examples
     --------
@@ -68,23 +68,23 @@ class Sums:
         return self.over(self.at(values))
 
     def at(self, values: FloatArray) -> FloatArray:
-        """Values for each row of each sum."""
+        """The value of each term, without its weight."""
         return values.take(self.rows, axis=-2)
 
     def over(self, values: FloatArray) -> FloatArray:
-        """Sums of values that are given for each row of each sum."""
+        """Sums of values given for each term, times the weights."""
         return self.summed(values * self.weights)
 
     def summed(self, values: FloatArray) -> FloatArray:
-        """Sums of values that are given for each row of each sum, with their weights in them."""
+        """Sums of values given for each term, which include the weights."""
         return np.asarray(np.add.reduceat(values, self.begins[:-1], axis=-2))
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Mean of those before one beyond the servers, P(k >= m), P(k >= m - 1); means of classes.
+    """Mean of max(0, k - m + 1), P(k >= m), P(k >= m - 1), and mean members of classes.
 
-    And ``fewer``, of each class what is beyond without one of its members.
+    And ``fewer``: for each class, the first of these without one of its members.
     """
 
     beyond: FloatArray
@@ -95,14 +95,14 @@ class Seen:
 
 
 class Stations:
-    """Servers to which classes come.
+    """Servers visited by classes.
 
     Parameters
     ----------
     begins
-        Where the classes of each begin; one more than there are servers.
+        Index of the first class at each; one more number than there are servers.
     servers, most
-        m of each, and members n of each class, as `finite_stations` takes them.
+        m of each, and members n of each class, as in `finite_stations`.
     """
 
     def __init__(self, begins: IntArray, servers: IntArray, most: IntArray) -> None:
@@ -118,7 +118,7 @@ class Stations:
         return np.asarray(np.add.reduceat(values, self.begins[:-1], axis=0))
 
     def seen(self, odds: FloatArray) -> Seen:
-        """Whom one who comes sees, by the odds S / Z of each class."""
+        """What an arriving job sees, from the odds S / Z of each class."""
         shape = len(self.servers), odds.shape[1]
         found = Seen(*np.zeros((3, *shape)), *np.zeros((2, *odds.shape)))
         results = found.beyond, found.full, found.nearly, found.means, found.fewer
@@ -127,12 +127,12 @@ class Stations:
         return found
 
     def mixed(self, seen: Seen, values: FloatArray) -> FloatArray:
-        """At each server the mean of values by classes, as often as they are there."""
+        """Mean of a value over the classes at each server, weighted by the members present."""
         total = np.maximum(self.by_server(seen.means), NEVER)
         return np.asarray(self.by_server(seen.means * values) / total)
 
     def first_free(self, seen: Seen, service: FloatArray) -> FloatArray:
-        """At each server, all of m taken: the mean time until the first is free."""
+        """Mean time until the first of all m busy servers is free, at each server."""
         found = np.zeros_like(seen.beyond)
         given = self.begins, self.servers, self.most, seen.means, np.maximum(service, NEVER)
         first_to_leave(*given, _NODES, _WEIGHTS, found, self._inside)
