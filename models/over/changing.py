@@ -1,4 +1,4 @@
-"""What changes while a simulated day is played: its servers, by a schedule or by an autoscaler."""
+"""Servers that change while a simulated day is played: by a schedule, or by an autoscaler."""
 
 from collections.abc import Callable, Sequence
 from math import inf
@@ -16,15 +16,15 @@ from headway.queueing.transient.scaled import Course
 from headway.records import dataclass
 
 Servers = dict[int, int]
-"""Servers of the stations that change, by position."""
+"""Number of servers of each station where it changes, by position of the station."""
 
 _COUNTED: dict[str, Callable[[RowArray], float]] = {
     "utilisation": lambda queues: float(queues["used_area"].sum()),
     "queue": lambda queues: float(queues["present_area"].sum()),
     "rate": lambda queues: float((queues["served"] + queues["present"]).sum()),
 }
-"""What grows with each metric of an autoscaler, of the queues of a station: the time that servers
-serve, the time that jobs are there, and the jobs that came."""
+"""What each metric of an autoscaler accumulates from a station's queues: the time that servers are
+busy, the time that jobs are present, and the number of arrivals."""
 
 
 class Changes(Protocol):
@@ -32,29 +32,29 @@ class Changes(Protocol):
 
     @property
     def crowd(self) -> Servers:
-        """Servers before the first, of all stations that change."""
+        """Servers at the start, for all stations where they change."""
 
     @property
     def at(self) -> float:
-        """When the next is, since the run began [s]; infinite if none is."""
+        """When the next change is, since the run began [s]; infinite if there is none."""
 
     def servers(self, seen: FloatArray) -> Servers:
-        """Make it, and say how many servers there are then.
+        """Make the next change, and return the servers after it.
 
         Parameters
         ----------
         seen
-            What was counted at the station by metric so far.
+            What the station has counted so far, by metric.
         """
 
 
 class Schedule:
-    """Servers that follow time.
+    """Servers that follow a timetable.
 
     Parameters
     ----------
     times, servers
-        From when on there are so many [s], since the run began.
+        When each change is, since the run began [s], and the servers from then on.
     """
 
     def __init__(self, times: list[float], servers: list[Servers]) -> None:
@@ -66,7 +66,7 @@ class Schedule:
         return self.ahead[0][0] if self.ahead else inf
 
     def servers(self, seen: FloatArray) -> Servers:
-        """Servers from then on."""
+        """The servers from the next change on."""
         del seen
         return self.ahead.pop(0)[1]
 
@@ -78,14 +78,14 @@ class Scaled:
     Parameters
     ----------
     law, count
-        The autoscaler, and the replicas at the start.
+        The autoscaler, and the number of replicas at the start.
     station
         Position of the station.
     serves
-        Servers of so many replicas.
+        Servers that a number of replicas has.
     looks, needed
-        When it looks, in the day's own time [s]; and replicas that the load needs at the start and
-        at each look.
+        When the autoscaler looks, in the day's own time [s]; and the replicas that the load needs
+        at the start and at each look.
     """
 
     law: Autoscaler
@@ -97,16 +97,16 @@ class Scaled:
 
 
 class Autoscaling:
-    """An autoscaler on a simulated day.
+    """An autoscaler at work during a simulated day.
 
     Parameters
     ----------
     scaled
-        What it sets.
+        The station that it scales.
     first, before
-        When the day begins, in its own time, and for how long the run was played before it [s].
+        When the day begins, in its own time, and how long the run was played before that [s].
     seed
-        Of start delays.
+        Seed of the random start delays.
     """
 
     def __init__(self, scaled: Scaled, first: float, before: float, seed: tuple[int, ...]) -> None:
@@ -124,7 +124,7 @@ class Autoscaling:
 
     @property
     def _next(self) -> float:
-        """When it begins, looks, or replicas become ready, in the day's own time [s]."""
+        """When it next begins, looks, or has replicas become ready, in the day's own time [s]."""
         due = self.due[self.look] if self.look < len(self.due) else inf
         return min([due, *self.rule.changing(self.pods, self.now, due)])
 
@@ -134,7 +134,7 @@ class Autoscaling:
         return self._next - self.first + self.before
 
     def servers(self, seen: FloatArray) -> Servers:
-        """Servers after a look, or when some become ready."""
+        """The servers after a look, or after replicas have become ready."""
         now = self._next
         self._count(seen, now - self.now)
         self.now = now
@@ -147,17 +147,18 @@ class Autoscaling:
         return {self.scaled.station: self.scaled.serves(self.ready)}
 
     def _count(self, seen: FloatArray, length: float) -> None:
-        """Add what the metric gained in a time in which so many replicas were ready."""
+        """Add what the metric gained since the last event, with the replicas ready until now."""
         metric, more = self.scaled.law.metric, seen - self.seen
         self.seen = seen.copy()
         gained = dict(zip(_COUNTED, more.tolist(), strict=True))[metric]
-        if metric == "utilisation":  # who is served by servers that left is not counted
+        # jobs still in service at servers that were removed do not count
+        if metric == "utilisation":
             self.metric += min(gained / self.scaled.serves(self.ready), length)
         else:
             self.metric += gained / self.ready
 
     def _looks(self, metric: float) -> None:
-        """See the metric, and ask for as many replicas as the rule says."""
+        """Read the metric, and ask for as many replicas as the rule says."""
         law, rule, needed = self.scaled.law, self.rule, self.scaled.needed
         ready = max(sum(rule.ready(self.pods, self.now - law.interval)), 1)
         risen = bool(needed[self.look] > needed[self.look - 1])
@@ -179,14 +180,14 @@ class Autoscaling:
 
 
 def course_of(network: TimedNetwork, scaled: Scaled, days: Sequence["Autoscaling"]) -> Course:
-    """What an autoscaler did on simulated days, on average.
+    """What an autoscaler did on simulated days, averaged over them.
 
     Parameters
     ----------
     network
-        Whose edges have the times of its looks.
+        The network, whose edges include the times of the looks.
     scaled, days
-        What it set, on each of the days.
+        The scaled station, and its autoscaler on each of the days.
     """
     numbers = np.array([[scaled.count, *day.numbers] for day in days], float)
     near = 1e-9 * scaled.law.interval
@@ -209,7 +210,7 @@ def course_of(network: TimedNetwork, scaled: Scaled, days: Sequence["Autoscaling
 def _mean_servers(
     edges: FloatArray, scaled: Scaled, there: Sequence[tuple[float, int]]
 ) -> FloatArray:
-    """Mean servers between edges, of replicas that are ready from times on."""
+    """Mean servers between edges, from the replicas that are ready from each time on."""
     times = np.array([at for at, _ in there] + [edges[-1]])
     counts = np.array([scaled.serves(ready) for _, ready in there], float)
     spent = np.concatenate([[0.0], np.cumsum(counts * np.diff(times))])
@@ -217,14 +218,14 @@ def _mean_servers(
 
 
 class SimulatedDay:
-    """A day that is played, with servers that change.
+    """A day that is being simulated, with servers that change.
 
     Parameters
     ----------
     run, start
-        What is played, and jobs that come at its start.
+        The run to play, and the number of jobs present at its start.
     changes
-        What changes.
+        The changes of its servers.
     """
 
     def __init__(self, run: Run, start: int, changes: Changes) -> None:
@@ -237,7 +238,7 @@ class SimulatedDay:
             let_come(run, start)
 
     def play(self, until: float) -> None:
-        """Play until a time since its start [s]; a change at that time comes next."""
+        """Play until a time since its start [s]; a change at that very time is made next."""
         while self.crowd and self.changes.at < until:
             self._on(self.changes.at)
             servers = self.changes.servers(self.counted[next(iter(self.crowd))])
@@ -247,7 +248,7 @@ class SimulatedDay:
         self._on(until)
 
     def begin(self) -> None:
-        """Count anew from now on; `busy` is the time that the servers of each station serve."""
+        """Start counting anew; `busy` is then the time that each station's servers are busy."""
         self.run.begin()
         self.marks = {k: self._counts(k) for k in self.crowd}
         self.busy = dict.fromkeys(self.crowd, 0.0)

@@ -1,4 +1,4 @@
-"""The load of a day: a table of rates, a histogram, a log of requests, or a model's own."""
+"""The load of a day: from a table of rates, a histogram, a log of requests, or the model itself."""
 
 import re
 from collections.abc import Sequence
@@ -19,19 +19,19 @@ STEPS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600,
     900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800,
 )  # fmt: skip
-"""Lengths of periods that people count in [s]."""
+"""Round lengths of a period, as people count time [s]."""
 
 PERIODS = 24
-"""Periods of a day at most, where nobody says how long they are."""
+"""Most periods of a day, if the user does not give their length."""
 
 FEWEST_REQUESTS = 100
-"""Requests for each rate of a log, on average: their number then varies by a tenth."""
+"""Mean number of requests behind each rate of a log: its standard error is then a tenth."""
 
 MOST_RATES = 1440
-"""Rates taken from a log at most: a day's minutes."""
+"""Most rates taken from a log: the minutes of a day."""
 
 LONGEST = 10 * 365 * 86400.0
-"""Time that a log spans at most [s]: over more, its times are not all in one unit."""
+"""Longest time that a log may span [s]: if it is longer, its times are not all in one unit."""
 
 _BRACKETED = re.compile(r"\[(\d\d/\w{3}/\d{4}(?::\d\d){3} [+-]\d{4})\]")
 
@@ -43,13 +43,13 @@ class Day:
     Parameters
     ----------
     edges
-        Where rates change [s], and the end.
+        Times at which the rate changes [s], and the end.
     rates
-        Between them [1/s].
+        The rate between consecutive edges [1/s].
     note
-        How they were found; empty where they are as given.
+        How the rates were found; empty if they are given.
     relative
-        Whether rates are multiples of the model's own, its mean.
+        Whether rates are multiples of the model's own rate, which is their mean.
     """
 
     edges: tuple[float, ...]
@@ -59,12 +59,12 @@ class Day:
 
     @property
     def length(self) -> float:
-        """From its start to its end [s]."""
+        """Time from start to end [s]."""
         return self.edges[-1] - self.edges[0]
 
 
 def nice_step(length: float, most: int) -> float:
-    """The shortest step that people count in of which so many at most make a length [s].
+    """The shortest round step that divides a length into at most so many parts [s].
 
     Examples
     --------
@@ -80,19 +80,19 @@ def day_of_file(path: Path) -> Day:
     Parameters
     ----------
     path
-        A table of times and rates or counts; or of requests, a row each, with a column of times;
-        or a log with times in brackets, as web servers write them.
+        A table of times with rates or counts; a table of requests, a row each, with a column of
+        times; or a log with times in brackets, as web servers write them.
 
     Raises
     ------
     MeasurementError
-        For times that go backwards or leave a gap, rates that are negative, and other files.
+        For times that go backwards or leave a gap, negative rates, and files of another kind.
     """
     return day_of_text(read_text(path, LARGEST), str(path))
 
 
 def day_of_text(text: str, source: str) -> Day:
-    r"""The load of a day in a text, as of a file.
+    r"""Read the load of a day from the text of a file.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _of_rates(found: TimedRates) -> Day:
 
 
 SHIPPED = Path(__file__).parent.parent / "data" / "days"
-"""Days that ship with headway, by the names of their files."""
+"""Days that ship with headway, by file name."""
 
 
 def shipped_day(name: str) -> Day | None:
@@ -140,7 +140,7 @@ def shipped_day(name: str) -> Day | None:
 
 
 def _ticks(time: float) -> float:
-    """In how many parts of a second tools count a time since 1970, by its size.
+    """Ticks per second of a time since 1970, guessed from its size.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _ticks(time: float) -> float:
 
 
 def _of_points(points: FloatArray, source: str) -> Day:
-    """Rates of requests: counts over equal steps."""
+    """A day from the times of requests, counted over equal steps."""
     if len(points) < FEWEST_REQUESTS:
         msg = f"{source}: has {len(points)} requests, too few for a rate that follows time"
         raise MeasurementError(msg)
@@ -172,7 +172,7 @@ def _of_points(points: FloatArray, source: str) -> Day:
 
 
 def merged(edges: Sequence[float], others: FloatArray) -> FloatArray:
-    """All of the first, and of others what is more than a billionth of the whole from them."""
+    """All edges, and those of the others that are over a billionth of the whole from any edge."""
     own = np.asarray(edges)
     near = 1e-9 * (own[-1] - own[0])
     inside = others[(others > own[0] + near) & (others < own[-1] - near)]

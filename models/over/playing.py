@@ -1,4 +1,4 @@
-"""A load over time, simulated: replicas of the day, job by job."""
+"""A load over time, simulated job by job on several replicas of the day."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 REPLICAS = 20
-"""Days that are simulated: a mean has then a standard error of a fifth of a day's own; chosen."""
+"""Number of days simulated: a mean then has about a fifth of the standard error of one day. Chosen.
+"""
 
 WARM_UP = 0.25
-"""Time at the first rate before a day that starts in a steady state, as a share of it; chosen."""
+"""Time simulated at the first rate before a day that starts in a steady state, as a share of the
+day. Chosen."""
 
 SEED = 1
 
@@ -56,13 +58,13 @@ def played(
     Parameters
     ----------
     model, network
-        The model, and its load over time.
+        The model, and its network over time.
     edges
-        Of periods, and of the shorter parts one of which is the worst.
+        Edges of the periods, and of the shorter parts one of which is the worst [s].
     target, percentiles
         As `headway.models.over.over.over_model` takes them.
     scaled
-        What an autoscaler sets, if any.
+        The station that an autoscaler scales, if any.
 
     Returns
     -------
@@ -71,7 +73,8 @@ def played(
     Raises
     ------
     GraphError
-        For numbers of stations that follow time, other than servers at a line of their own.
+        For anything but servers that follows time, and for servers at a station without a single
+        line of its own.
     """
     plan, before = _arriving(day_plan(model), network)
     _check_changes(network, plan)
@@ -96,7 +99,7 @@ def played(
 
 
 def _notes(network: TimedNetwork, plan: Blueprint, whole: "list[list[_Played]]") -> Iterator[str]:
-    """What is to be known of simulated days, each as one period."""
+    """What a reader must know about simulated days; each day is one period."""
     times = "times are of requests done in each period"
     if plan.gives_up:
         times = "times are of requests answered in time in each period"
@@ -109,7 +112,7 @@ def _notes(network: TimedNetwork, plan: Blueprint, whole: "list[list[_Played]]")
 
 
 def _arriving(plan: Blueprint, network: TimedNetwork) -> tuple[Blueprint, float]:
-    """The plan with arrivals that follow the day, after a time at its first rate."""
+    """The plan with arrivals that follow the day, and the time before it at its first rate [s]."""
     first, last = float(network.edges[0]), float(network.edges[-1])
     before = WARM_UP * (last - first) if network.start is None else 0.0
     starts = tuple((network.edges[:-1] - first + before).tolist())
@@ -128,7 +131,7 @@ def _arriving(plan: Blueprint, network: TimedNetwork) -> tuple[Blueprint, float]
 
 
 def _check_changes(network: TimedNetwork, plan: Blueprint) -> None:
-    """Refuse stations of which something follows time that cannot change while they are played."""
+    """Refuse stations where something follows time that a simulation cannot change."""
     for station, place in zip(network.stations, plan.places, strict=True):
         first, serving = station.services[0], place.serving
         if all(service == first for service in station.services):
@@ -144,7 +147,7 @@ def _check_changes(network: TimedNetwork, plan: Blueprint) -> None:
 
 
 def _servers(network: TimedNetwork, part: int) -> dict[int, int]:
-    """Servers of each station whose number follows time, in a part of it."""
+    """Servers of each station whose number follows time, in one part of it."""
     return {
         k: round(network.service(station, part).servers)
         for k, station in enumerate(network.stations)
@@ -153,7 +156,7 @@ def _servers(network: TimedNetwork, part: int) -> dict[int, int]:
 
 
 def _schedule(network: TimedNetwork, before: float) -> Schedule:
-    """Servers that follow time in a network, played for a time before its day."""
+    """When the servers of a network change, counted from `before` seconds before its day."""
     moved = np.flatnonzero(np.diff(network.which, prepend=network.which[0] - 1))
     times = network.edges[moved] - network.edges[0] + before
     times[0] = 0.0
@@ -161,7 +164,7 @@ def _schedule(network: TimedNetwork, before: float) -> Schedule:
 
 
 class _Played(NamedTuple):
-    """A period of a day that was played: results, times of journeys, and counts by class."""
+    """A simulated period of a day: results, times of journeys, and counts by class."""
 
     results: Replica
     times: Times
@@ -169,23 +172,23 @@ class _Played(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of a day that was played: what was counted, and how long its servers served."""
+    """A simulated part of a day: what was counted, and how long the servers were busy."""
 
     counts: Counts
     busy: dict[int, float]
 
 
 class _Days:
-    """Days of a network that are played, part by part, to be added up.
+    """The simulated days of a network, part by part; consecutive parts can be added up.
 
     Parameters
     ----------
     network, plan, before
-        What is played, and for how long before the day [s].
+        The network, its plan, and how long it is played before the day [s].
     scaled
-        What an autoscaler sets, if any.
+        The station that an autoscaler scales, if any.
     edges
-        Of the parts.
+        Edges of the parts [s].
     """
 
     def __init__(
@@ -202,7 +205,7 @@ class _Days:
         self.days = [list(self._day(number)) for number in range(REPLICAS)]
 
     def between(self, edges: FloatArray) -> list[list[_Played]]:
-        """Results of each period of each day, whose edges are some of those of the parts."""
+        """Results of each period of each day; edges of periods are among those of the parts."""
         places = np.searchsorted(self.edges, edges - 1e-9 * (edges[-1] - edges[0])).tolist()
         lengths = np.diff(edges).tolist()
         periods = list(zip(pairwise(places), lengths, strict=True))
@@ -212,7 +215,7 @@ class _Days:
 
     @property
     def autoscalings(self) -> list[Autoscaling]:
-        """What the autoscaler did on each of the days."""
+        """The autoscaler on each of the days."""
         return [each for each in self.changes if isinstance(each, Autoscaling)]
 
     def _changes(self, number: int) -> Changes:
@@ -239,7 +242,7 @@ class _Days:
 
 
 def _error(days: list[list[_Played]]) -> str:
-    """How far mean response times of periods may be off, by how they differ between days."""
+    """Confidence interval of periods' mean response times, from how they differ between days."""
     from scipy.special import stdtrit
 
     found = np.array([[one.results["response_time"] for one in day] for day in days])
@@ -270,7 +273,7 @@ def _periods(
     over = None
     if target is not None:
         over = np.array([_share_over(times, target - plan.beyond) for times in together])
-        if clients:  # nobody waits longer than those who are never answered
+        if clients:  # requests that are never answered exceed any target
             over = clients["abandonment"] + (1 - clients["abandonment"]) * np.nan_to_num(over)
     return Periods(
         edges[:-1],
@@ -290,7 +293,7 @@ def _periods(
 
 
 def _clients(days: list[list[_Played]], edges: FloatArray) -> dict[str, FloatArray]:
-    """What becomes of requests in each period, all days counted together."""
+    """What becomes of the requests in each period, all days counted together."""
     lengths = (REPLICAS * np.diff(edges)).tolist()
     crowds = [np.concatenate([one.crowds for one in each]) for each in zip(*days, strict=True)]
     rows = [of_clients(*each) for each in zip(crowds, lengths, strict=True)]
@@ -304,12 +307,12 @@ def _clients(days: list[list[_Played]], edges: FloatArray) -> dict[str, FloatArr
 
 
 def _of_all(days: list[list[_Played]]) -> list[Times]:
-    """Times of each period, those of all days together."""
+    """Times of journeys in each period, all days together."""
     return [Times.of_all(one.times for one in each) for each in zip(*days, strict=True)]
 
 
 def _means(days: list[list[_Played]]) -> dict[str, FloatArray]:
-    """Means over days of each number, by period."""
+    """Mean over the days of each result, by period."""
     periods = list(zip(*days, strict=True))
     return {
         name: np.array([np.mean([one.results.get(name, 0.0) for one in each]) for each in periods])
@@ -330,27 +333,27 @@ def _crowd(network: TimedNetwork) -> FloatArray:
 
 
 def _mean_over(network: TimedNetwork, values: FloatArray, edges: FloatArray) -> FloatArray:
-    """Means between edges of what each part has."""
+    """Time averages between edges of a value that each part has."""
     places = np.searchsorted(network.edges, edges - 1e-9 * (edges[-1] - edges[0]))
     sums = np.add.reduceat((values * network.lengths)[: places[-1]], places[:-1])
     return np.asarray(sums / np.diff(edges))
 
 
 def events_of(network: TimedNetwork) -> float:
-    """About how many events its simulated days have: arrivals and departures."""
+    """Approximate number of events of the simulated days: arrivals and departures."""
     jobs = float(network.rates @ network.lengths)
     return REPLICAS * jobs * (1 + float(network.visits.sum()))
 
 
 def _share_over(times: Times, target: float) -> float:
-    """Share of journeys that take longer, by the means of their bins."""
+    """Share of journeys that take longer than a target, by the means of their bins."""
     if not times.count:
         return float("nan")
     return float(times.counts[times.sums > target * times.counts].sum() / times.count)
 
 
 def _only(periods: Periods, place: int) -> Periods:
-    """One of some periods."""
+    """One of several periods, on its own."""
     here = slice(place, place + 1)
     kept: dict[str, Any] = {
         name: value[here] for name, value in vars(periods).items() if isinstance(value, np.ndarray)

@@ -1,4 +1,4 @@
-"""What a load over time gives: answers of each period, of the worst part, and of the whole."""
+"""Answers of a model over time: for each period, the worst part, and the whole."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Periods:
-    """Answers of periods one after another, an array each; NaN where unknown.
+    """Answers for consecutive periods, in one array for each quantity; NaN where unknown.
 
     Parameters
     ----------
     starts, ends
-        [s], in the day's own time.
+        When each period starts and ends, in the day's own time [s].
     arrival_rate, throughput
-        Jobs that come, and that are done [1/s].
+        Arrivals and completions [1/s].
     response_time
-        Mean of those that come in a period [s].
+        Mean response time of jobs that arrive in a period [s].
     queue_length, utilisation
-        On average: jobs there, and share of the servers that is busy (of the busiest station).
+        Time averages: number of jobs in the system, and utilisation of the busiest station.
     loss_probability
         Share of arrivals that find no room.
     servers
-        Servers of the only queue, on average.
+        Mean number of servers of the only queue.
     percentiles
-        Of the response time of those that come in a period [s], by percent.
+        Percentiles of the response time of jobs that arrive in a period [s], by percent.
     over_target
-        Share of them that takes longer than the target.
+        Share of these jobs that take longer than the target.
     replicas
-        That an autoscaler asks for, on average.
+        Mean number of replicas that an autoscaler asks for.
     clients
-        Where clients give up, outputs of theirs by name, as goodput [1/s]; else none.
+        Where clients give up, their outputs by name, such as goodput [1/s]; otherwise empty.
     """
 
     starts: FloatArray
@@ -63,25 +63,26 @@ class Periods:
 
 @dataclass(frozen=True)
 class Scaling:
-    """What an autoscaler did over a time, and what it needs.
+    """What an autoscaler did over a time, and the room that it needs.
 
     Parameters
     ----------
     law
         The autoscaler.
     times, replicas, low, high
-        Replicas asked for from these times on [s]: their mean, and what 5 and 95 of 100 days do
-        not exceed.
+        Replicas asked for from each time on [s]: their mean, and the numbers that 5% and 95% of
+        days do not exceed.
     changes
-        How often their number changes.
+        Number of times that the replicas change.
     over
-        For how long its looks see the metric above its target and its tolerance [s].
+        How long its looks find the metric above its target by more than the tolerance [s].
     growth
-        How many times as high the load is at most by the time that replicas are there for it.
+        The largest factor by which the load grows until replicas for it are ready.
     needless
-        How often replicas were removed only to be added again for no more load: oscillation.
+        Number of times that replicas are removed and then added again without more load:
+        oscillation.
     cost
-        Of all replicas.
+        Cost of all replicas.
     """
 
     law: Autoscaler
@@ -97,11 +98,12 @@ class Scaling:
 
     @property
     def room(self) -> float:
-        """The highest target of a utilisation at which the load may grow so, without saturation."""
+        """The highest utilisation target at which load can grow by `growth` without saturation."""
         return 1 / (self.growth * (1 + self.law.tolerance))
 
 
-_UNNAMED = ("percentiles", "clients", "starts", "ends")  # of periods: no numbers by this name
+# fields of periods that are not results by name
+_UNNAMED = ("percentiles", "clients", "starts", "ends")
 
 
 @dataclass(frozen=True)
@@ -113,29 +115,29 @@ class Timeline(Answer):
     model
         The model.
     periods
-        Answers by period.
+        Answers of each period.
     day
-        The same of the whole, as one period.
+        Answers of the whole day, as one period.
     worst
-        Of the part with the longest mean response time; a minute of a day.
+        Answers of the part with the longest mean response time; a minute of a day.
     method
         The method that answered.
     approximation
         What is approximate, and by how much; empty if nothing is.
     target
-        Response time that is to be kept [s]; None where none was given.
+        Response time to be kept [s]; None where none was given.
     start
-        Jobs at the start; None for a steady state.
+        Jobs present at the start; None for a steady state.
     drained
-        The law of the time until a backlog is gone; None where there is none to speak of.
+        Law of the time until a backlog has gone; None where there is no backlog.
     time_over
-        For how long the mean response time exceeds the target, by minutes or shorter parts [s].
+        How long the mean response time exceeds the target, by minutes or shorter parts [s].
     scaling
         What an autoscaler did; None where there is none.
     cost
-        Of the whole day; None where none was asked for.
+        Cost of the whole day; None where no cost was asked for.
     notes
-        What else is to be known.
+        Further notes for the reader.
     """
 
     model: "Model"
@@ -154,17 +156,17 @@ class Timeline(Answer):
 
     @property
     def over_target(self) -> float:
-        """Share of the whole day's requests that takes longer than the target; NaN without one."""
+        """Share of the whole day's requests that exceed the target; NaN without a target."""
         share = self.day.over_target
         return float("nan") if share is None else float(share[0])
 
     def __getitem__(self, name: str) -> FloatArray:
-        """A number of each period by name.
+        """A result of each period, by name.
 
         Raises
         ------
         KeyError
-            For another name.
+            For an unknown name.
         """
         if name in self.periods.clients:
             return np.asarray(self.periods.clients[name])

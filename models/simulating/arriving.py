@@ -1,4 +1,4 @@
-"""Write arrivals of a plan into a score: sources, laws of their gaps, sizes of batches, tables."""
+"""Write a plan's arrivals into a score: sources, laws of their gaps, batch sizes, tables."""
 
 from itertools import accumulate
 from math import sqrt
@@ -12,12 +12,12 @@ from headway.queueing.playing.rows import Family, Law
 
 
 class Arriving:
-    """Sources as they are written, one after the other, with what belongs to several of them.
+    """Sources as they are written, one after the other, with the tables that they refer to.
 
     Parameters
     ----------
     plan
-        Whose streams are written.
+        The plan whose streams are written.
     """
 
     def __init__(self, plan: Blueprint) -> None:
@@ -37,7 +37,7 @@ class Arriving:
         return row
 
     def _law(self, stream: Stream) -> Law:
-        """Of the times between arrivals, or between batches."""
+        """The law of the times between arrivals, or between batches."""
         if stream.gaps:
             return Law(Family.TRACE, self._table(stream.gaps), len(stream.gaps))
         if stream.changing is not None:
@@ -50,13 +50,13 @@ class Arriving:
         return Law(Family.RATES, self._table(numbers), len(table.starts), table.period)
 
     def _table(self, numbers: tuple[float, ...]) -> float:
-        """Where some numbers stand."""
+        """Write numbers into the table, and return where they begin."""
         self.tables += numbers
         return float(len(self.tables) - len(numbers))
 
 
 def _gaps(rate: float, scv: float) -> Law:
-    """Times between arrivals: above an scv of 1, hyperexponential with balanced means."""
+    """Law of times between arrivals: above an scv of 1, hyperexponential with balanced means."""
     if scv <= 1:
         return law_of(1 / rate, scv)
     first = (1 + sqrt((scv - 1) / (scv + 1))) / 2

@@ -1,4 +1,4 @@
-"""Analytic and simulated answers side by side, to check formulas."""
+"""Analytic and simulated answers side by side, to check the formulas."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -30,12 +30,12 @@ PARTS = ("utilisation", "queue_length", "response_time")
 
 @dataclass(frozen=True)
 class CheckedResult:
-    """A result, calculated and simulated.
+    """A result, both calculated and simulated.
 
     Parameters
     ----------
     name
-        Such as ``response_time``, ``class web.throughput`` or ``cpu.utilisation``.
+        Its name, such as ``response_time``, ``class web.throughput`` or ``cpu.utilisation``.
     unit
         The unit for display.
     analytic
@@ -79,9 +79,9 @@ class Check(Kept, Answer):
     Parameters
     ----------
     solution, simulation
-        Both answers.
+        The two answers.
     rows_checked
-        Results of both, for system, classes and stations.
+        The results that both have: of the system, of classes and of stations.
     unknown
         Why some percentile has no analytic result; empty if all have one.
 
@@ -155,7 +155,7 @@ def check_model(
 
 
 def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple[Solution, str]:
-    """The solution with those percentiles, or without them and the reason."""
+    """The solution with percentiles; or without them, and the reason."""
     if percentiles and solution.model.graph.layers:
         why = "no law of times of layered services is known"
         return solution, f"{', '.join(map(percentile_name, percentiles))}: {why}"

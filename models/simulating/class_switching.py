@@ -23,15 +23,16 @@ class ClassSwitching:
     classes
         Names of all classes.
     entry
-        Probability to enter at each station, shape (stations,).
+        Probability of entering at each station, shape (stations,).
     onward
-        Probability to go from each station (row) to each class at each station, by class, shape
-        (stations, classes x stations).
+        Probability of going from each station (row) to each class at each station, class by class,
+        shape (stations, classes x stations).
     ends
-        Whether a round ends there and the next one starts, shape (classes x stations,).
+        Whether a round ends at each class and station, and the next one starts, shape (classes x
+        stations,).
     visits
-        Visits of the class itself that take as long as a round started in it, used only
-        to plan the length of the simulation.
+        Visits of a round that starts in this class, as if all of it took place in the class itself;
+        used only to plan the length of the simulation.
     """
 
     classes: tuple[str, ...]
@@ -71,6 +72,6 @@ def class_switching_of(
 
 
 def _has_jobs(name: str, values: Mapping[str, Amount]) -> bool:
-    """Whether jobs arrive in a class, or start in it."""
+    """Whether jobs arrive in a class, or are in it at the start."""
     numbers = (of_class(name, key) for key in ("arrival_rate", "population"))
     return any(float(values.get(key, 0.0)) > 0 for key in numbers)

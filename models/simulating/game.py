@@ -1,4 +1,4 @@
-"""What replicas are made of, whatever is simulated."""
+"""What replicas need to know, whatever is simulated."""
 
 from collections.abc import Callable
 
@@ -9,18 +9,19 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Game:
-    """What is simulated, and for how long.
+    """A system to simulate, and for how long.
 
     Parameters
     ----------
     replica
-        Simulates once, by the length, percentiles, seed and number of a replica.
+        A function that simulates once, given the length, percentiles, seed and number of a replica.
     pace
-        Time of an event on this machine, by the length and the seed [s].
+        A function that measures the time of an event on this machine, given the length and the seed
+        [s].
     planned
         The length of a replica.
     notes
-        What is assumed beyond the model.
+        What the simulation assumes beyond the model.
     """
 
     replica: Callable[[Schedule, tuple[float, ...], int, int], Replica]

@@ -20,8 +20,8 @@ def regions_of(model: Model) -> tuple[SimulatedRegion, ...]:
     Raises
     ------
     GraphError
-        For formulas that use the throughput, and for deadlocks where a law is known of them; the
-        others are found while they are played.
+        For formulas that use the throughput, and for deadlocks where a law predicts them; others
+        are found during the simulation.
     """
     graph, stations = model.graph, list(model.graph.stations)
     if not graph.blocks:

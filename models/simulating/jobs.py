@@ -1,7 +1,7 @@
 """Read a model for a simulation: how its stations serve, where jobs go, how many arrive.
 
-It reads stations, routes or visits, arrivals and classes, but no traffic equation and no
-queueing formula. Times that only a formula for the response time has are a constant delay.
+It reads stations, routes or visits, arrivals and classes, but no traffic equation and no queueing
+formula. A time that occurs only in a formula for the response time is taken as a constant delay.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ from headway.queueing.stations.listed.serving import Serving, joining, serving_o
 
 _CLASS_KEYS = ("arrival_rate", "population", "think_time")
 _SAME = 1e-9
-"""Relative difference below which a time outside the stations does not depend on them."""
+"""Relative difference below which a time outside the stations counts as independent of them."""
 
 
 def blueprint(model: Model) -> Blueprint:
@@ -102,7 +102,7 @@ def _check_point(model: Model) -> None:
 
 
 def _check_turns(graph: ModelGraph) -> None:
-    """Refuse disciplines that do not declare who is next."""
+    """Refuse disciplines that do not declare which job is next."""
     for name, station in graph.stations.items():
         order = station.discipline
         if not (order.in_turn or order.shares or order.rank):
@@ -111,7 +111,7 @@ def _check_turns(graph: ModelGraph) -> None:
 
 
 def _check_clients(model: Model) -> None:
-    """Refuse what is not known where clients give up."""
+    """Refuse what cannot be simulated where clients give up."""
     graph = model.graph
     if not graph.gives_up:
         return
@@ -158,19 +158,20 @@ def _numbers(model: Model) -> dict[str, Amount]:
     if not (graph.classes or model.is_closed):
         targets.append("throughput")
     given: dict[str, Amount] = {n: float(np.ravel(v)[0]) for n, v in model.inputs.items()}
-    if model.is_closed:  # the rate at which the model's numbers agree; else only shares need one
+    # the rate at which the model's own numbers agree; otherwise only shares need one
+    if model.is_closed:
         rate = _rate(model, {}) if depends_on_load(graph) else 1.0
         given |= dict.fromkeys(RATES, rate)
     return graph.plan.run(given, targets)
 
 
 def _renewals(model: Model, servings: Mapping[str, Serving]) -> dict[str, float]:
-    """The scv of arrivals at stations whose kind says it.
+    """The scv of arrivals at stations whose kind sets it.
 
     Raises
     ------
     GraphError
-        Where some arrivals follow from the network, which the kind would contradict.
+        Where some arrivals come from other stations, which contradicts such a kind.
     """
     own = {n: s.arrival_scv for n, s in servings.items() if s.arrival_scv is not None}
     if not own:
@@ -250,7 +251,7 @@ def _serving(graph: ModelGraph, name: str, values: Mapping[str, Amount]) -> Serv
 
 
 def _branches(graph: ModelGraph, name: str) -> tuple[int, ...]:
-    """Positions of a fork's branches."""
+    """Positions of the stations that are a fork's branches."""
     position = {station: k for k, station in enumerate(graph.stations)}
     return tuple(position[branch] for branch in graph.stations[name].branches)
 
@@ -265,16 +266,17 @@ def _scvs(
 def _times(
     graph: ModelGraph, name: str, serving: Serving, values: Mapping[str, Amount]
 ) -> dict[str, float]:
-    """Mean times by class; with speeds by number present, relative to a lone job."""
+    """Mean service times by class; of a lone job where speed depends on the number of jobs."""
     alone = serving.speeds[0] if serving.speeds else 1.0
     own = {c: time_by(name, c) for c in graph.classes or (ALL,)}
     return {c: values[t] * alone if t in values else serving.time for c, t in own.items()}
 
 
 def _beyond(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) -> float:
-    """The time that a formula for the response time adds to the time at stations [s].
+    """The time that a formula for the response time adds to the times at stations [s].
 
-    It is evaluated for stations without waiting, and for ones that take twice as long.
+    The formula is evaluated for stations without waiting, and again for stations that take twice as
+    long.
     """
     graph = model.graph
     if "response_time" not in graph.outputs or graph.classes:
@@ -304,7 +306,7 @@ def _beyond(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) ->
 
 
 def _rate(model: Model, values: Mapping[str, Amount]) -> float:
-    """Jobs per second, as used in formulas [1/s]."""
+    """Arrival rate or throughput, as used in formulas [1/s]."""
     if not model.is_closed:
         return float(values["throughput"])
     return float(np.ravel(model.solve().throughput)[0])

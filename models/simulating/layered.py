@@ -1,4 +1,4 @@
-"""Layered services simulated: replicas of their event loop, and what each of them says."""
+"""Layered services simulated: replicas of their event loop, and the results of each."""
 
 from functools import partial
 from math import inf
@@ -20,26 +20,26 @@ from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.playing.times import Times
 
 CYCLES = 10
-"""Cycles of each client after which a replica counts; chosen."""
+"""Number of cycles of each client that make a replica long enough. Chosen."""
 
 LONGER = 4
-"""Time that counts, over that of the warm-up; chosen."""
+"""Ratio of the time that counts to the warm-up. Chosen."""
 
 
 def layered_game(model: Model) -> Game:
-    """What is played of layered services, and for how long.
+    """Plan the simulation of layered services.
 
-    A pilot of 20,000 events says how many there are in a cycle.
+    A pilot of 20,000 events measures how many events a cycle has.
 
     Parameters
     ----------
     model
-        With one operating point.
+        A model with one operating point.
 
     Raises
     ------
     GraphError
-        For what cannot be played, and for queues that grow without limit.
+        For services that cannot be simulated, and for queues that grow without limit.
     """
     system = layered_system(model)
     run, pilot = _run(system, 0, 0), PILOT
@@ -60,7 +60,7 @@ def layered_replica(
     Parameters
     ----------
     model
-        With one operating point.
+        A model with one operating point.
     planned, percentiles, seed, number
         As for `headway.models.simulating.replica.replica`.
     """
@@ -87,7 +87,7 @@ def _pace(system: LayeredSystem, _planned: Schedule, seed: int) -> float:
 def _results(
     model: Model, system: LayeredSystem, window: Window, percentiles: tuple[float, ...]
 ) -> Replica:
-    """Means by Little's law, from areas over time and requests, and percentiles of all cycles."""
+    """Means by Little's law, from time integrals and counts, and percentiles of all cycles."""
     begun, answered, ended = np.maximum(window.counts, 1.0)
     waiting, first, second = window.areas
     rate = window.counts[1] / window.time

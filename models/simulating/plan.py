@@ -18,7 +18,7 @@ from headway.queueing.stations.listed.serving import Serving
 from headway.records import dataclass
 
 ALL = ""
-"""Class of the jobs of a model without classes."""
+"""Name of the only class in a model without classes."""
 
 SHARED_SPEED = (
     "where the speed depends on the number present, those at the servers (in the batch) share it "
@@ -43,13 +43,13 @@ class SimulatedRoutes:
     Parameters
     ----------
     entry
-        Probability to enter there, shape (stations,).
+        Probability of entering at each station, shape (stations,).
     onward
-        Probability to go from each (row) to each, shape (stations, stations).
+        Probability of going from each station (row) to each, shape (stations, stations).
     visits
-        Mean visits of a job to each, if given instead of routes.
+        Mean visits of a job to each station, if given instead of routes.
     switching
-        Routes by class, instead of `onward`.
+        Routes by class, in place of `onward`.
     """
 
     entry: FloatArray
@@ -75,13 +75,13 @@ class Jobs:
     Parameters
     ----------
     name, arrival_rate, population, think_time, ways
-        Its numbers.
+        Name, arrival rate or population, think time [s], and routes.
     streams
-        Arrivals at each station, where they are not all Poisson.
+        Arrivals at each station, where not all of them are Poisson.
     arrival_scv
-        How the times between arrivals of a class vary, wherever its jobs come in.
+        The scv of the times between a class's arrivals, wherever its jobs enter.
     clients
-        How its clients give up and ask again; None where they wait.
+        How the class's clients give up and retry; None where they wait.
     """
 
     name: str
@@ -97,14 +97,14 @@ class Jobs:
 
     @property
     def arriving(self) -> tuple[Stream, ...]:
-        """Its arrivals from outside: of each station, or one stream of all."""
+        """Its arrivals from outside: those of each station, or one stream of all."""
         if self.streams or self.population or not self.arrival_rate:
             return self.streams
         return (Stream(NONE, self.arrival_rate, self.arrival_scv),)
 
     @property
     def burst(self) -> float:
-        """How much the number of its arrivals varies, over that of a Poisson flow; the largest."""
+        """Variance of its number of arrivals over a Poisson flow's; the largest of its streams."""
         return max((each.burst for each in self.arriving), default=1.0)
 
 
@@ -112,10 +112,11 @@ class Jobs:
 class SimulatedStation:
     """A station: its service, its discipline, and its service times by class.
 
-    Means [s] and squared coefficients of variation. For a fork, the positions of the stations that
-    its parts go to; none if it has its own queues. For limited room, the fate of jobs from other
-    stations that find it full. For several queues, how a job chooses. The time since its request
-    after which a job is dropped when its turn comes [s].
+    Times are means [s] and squared coefficients of variation. A fork has the positions of the
+    stations that its parts go to; none if it has its own queues. A station with limited room has
+    the fate of jobs from other stations that find it full; one with several queues, how a job
+    chooses; one with a deadline, the time since its request after which a job is dropped when its
+    turn comes [s].
     """
 
     name: str
@@ -130,7 +131,7 @@ class SimulatedStation:
 
     @property
     def shared(self) -> bool:
-        """Whether all jobs present share its servers."""
+        """Whether all jobs that are present share its servers."""
         return self.discipline.shares
 
     @property
@@ -141,7 +142,7 @@ class SimulatedStation:
 
 @dataclass(frozen=True)
 class SimulatedRegion:
-    """Stations, by position, with at most `limit` jobs together; others wait outside, in order."""
+    """Stations, by position, that hold at most `limit` jobs together; others wait in order."""
 
     name: str
     stations: tuple[int, ...]
@@ -150,14 +151,14 @@ class SimulatedRegion:
 
 @dataclass(frozen=True)
 class Blueprint:
-    """What is simulated.
+    """All that a simulation needs to know of a model.
 
     Parameters
     ----------
     name
         The model's.
     places, classes
-        Stations in order, and their classes of jobs.
+        The stations in order, and the classes of jobs.
     beyond
         Time of a job outside its stations [s].
     regions
@@ -191,12 +192,12 @@ class Blueprint:
 
     @property
     def crowd(self) -> tuple[Jobs, ...]:
-        """Classes in which jobs start; they only change into the others."""
+        """Classes in which jobs start; the other classes are only changed into."""
         return tuple(jobs for jobs in self.classes if jobs.population or jobs.arrival_rate)
 
     @property
     def loses(self) -> bool:
-        """Whether some station loses jobs, which never holds for closed networks."""
+        """Whether some station loses jobs; never in a closed network."""
         rooms = any(
             np.isfinite(place.serving.places) or place.oldest < inf for place in self.places
         )
@@ -214,7 +215,7 @@ class Blueprint:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Assumptions of the simulation beyond those of the model."""
+        """What the simulation assumes beyond the model."""
         rounds = any(jobs.ways.visits is not None for jobs in self.classes)
         thinks = any(jobs.think_time for jobs in self.classes)
         by_number = any(p.serving.speeds and not (p.shared or p.serving.paces) for p in self.places)

@@ -1,20 +1,20 @@
-"""How long to simulate, and what cannot be simulated, from loads alone.
+"""How long to simulate, and what cannot be simulated, from the offered loads alone.
 
 A replica's warm-up is five relaxation times of the slowest station and two journeys. A queue with
 utilisation rho and mean service time S at m servers has a relaxation time of about
 
     tau = S (1 + scv) / 2 max(1 / (m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))), 1),
 
-where N jobs can be there (infinitely many in an open network); with one exponential server
-it is the relaxation time of M/M/1/N, and with many servers, most of them free, S: each forgets as
-its own job ends. In a closed network, rho is the ratio of the rates at
-which a station serves and at which the others can feed it, the smaller over the larger.
+where at most N jobs can be present (any number in an open network). With one exponential server
+this is the relaxation time of M/M/1/N; with many servers, most of them idle, it is S, as each
+forgets when its own job ends. In a closed network, rho is the ratio of the rate at which the
+station serves and the rate at which the other stations can feed it, the smaller over the larger.
 
-In a mixed network the slower of two counts: closed jobs at the speed that open ones leave them,
-tau / (1 - rho); and open jobs, which share the server with the n closed ones that are there. Their
-number changes by lambda - mu j / (j + n) a second, so near its mean it forgets in n S / (1 - rho)^2
-more. n follows from the same rates: r / (1 - r) jobs where others feed the station at r times the
-rate at which it serves, r < 1, and all of them elsewhere.
+In a mixed network the slower of two counts: closed jobs at the speed that open ones leave them, tau
+/ (1 - rho); and open jobs, which share the server with the n closed jobs that are present. The
+number j of open jobs changes by lambda - mu j / (j + n) per second, so near its mean it takes n S /
+(1 - rho)^2 longer to forget. n follows from the same rates: it is r / (1 - r) where the other
+stations feed this one at r < 1 times the rate at which it serves, and all closed jobs elsewhere.
 
 Source: Morse, *Queues, Inventories and Maintenance*, 1958, chapter 6 (relaxation times).
 """
@@ -31,7 +31,7 @@ from headway.records import dataclass
 
 RELAXATIONS, JOURNEYS = 5.0, 2.0
 WINDOW = 5.0
-"""Smallest length of a replica's window, in warm-ups."""
+"""Shortest window of a replica, in warm-ups."""
 
 FEWEST, FEWEST_OF_A_CLASS = 1000, 100
 """Fewest journeys in a window, of all jobs and of each class."""
@@ -40,14 +40,15 @@ AT_MOST = 60.0
 """The longest time of a simulation by default [s]."""
 
 BEYOND = 50
-"""Fewest journeys of each class in a window that exceed the highest percentile."""
+"""Fewest journeys of each class in a window that must exceed the highest percentile."""
 
 CROWDED_TIMES = 8.0
-"""Fewest relaxation times in a window for each share of journeys beyond the highest percentile.
+"""Fewest relaxation times in a window, divided by the share of journeys beyond the highest
+percentile.
 
-Long journeys come together, while a queue is long, and a short window has few such times: its
-percentile is too small on average, at p99 of ten stations that are 80% busy by 6% where windows
-have 0.7 of them, and by 0.5% where they have 7.
+Long journeys come together, while a queue is long, and a short window has few such periods, so its
+percentile is too small on average: p99 of ten stations that are 80% busy is 6% too small where
+windows have 0.7 of these relaxation times, and 0.5% where they have 7.
 """
 
 
@@ -58,9 +59,9 @@ class Schedule:
     Parameters
     ----------
     warm_up, window
-        Simulated time [s].
+        Simulated time that is discarded, and that counts [s].
     events
-        Approximate number of arrivals and departures in both.
+        Approximate number of arrivals and departures in the two together.
     """
 
     warm_up: float
@@ -69,7 +70,7 @@ class Schedule:
 
     @property
     def horizon(self) -> float:
-        """Its end [s]."""
+        """Simulated time at which it ends [s]."""
         return self.warm_up + self.window
 
 
@@ -87,7 +88,7 @@ def schedule(
     percentiles
         The requested percentiles of the response time.
     loads
-        Utilisation of each station, if losses reduce it below the offered load.
+        Utilisation of each station, where losses reduce it below the offered load.
     """
     rates = {jobs.name: _rate(plan, jobs) for jobs in plan.crowd}
     journey = max(_journey(plan, jobs) for jobs in plan.crowd)
@@ -177,7 +178,7 @@ def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
         return _of_room(unlike, closed)
     load, most = open_load(plan, station), plan.places[station].serving.places
     if known is not None and plan.gives_up:
-        load = known  # what is offered may be more than a station can do
+        load = known  # the offered load may exceed what a station can do
     elif known is not None and not isfinite(most):
         load = max(known, load)
     alone = _of_room(load, most)
@@ -188,14 +189,14 @@ def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
 
 
 def _of_room(load: float, most: float) -> float:
-    """The same of M/M/1/N."""
+    """Relaxation time of M/M/1/N, over half of its service time."""
     return 1 / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1)))
 
 
 def _outside(plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float]) -> float:
-    """Relaxation time of the jobs that wait outside a region of an open network: M/M/1's [s].
+    """Relaxation time of jobs waiting outside a region of an open network, as in M/M/1 [s].
 
-    Each of its places becomes free after the time that a lone job spends inside.
+    Each place in the region becomes free after the time that a lone job spends inside.
     """
     load = known.get(region.name, 0.0)
     places = [plan.places[k] for k in region.stations]
@@ -208,9 +209,9 @@ def _outside(plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float
 
 
 def _fed(plan: Blueprint, station: int) -> tuple[float, float]:
-    """Ratio of a station's rate and the rate at which others feed it, and its closed jobs.
+    """Ratio of a station's rate to the rate at which others feed it, and the closed jobs it holds.
 
-    The smaller rate over the larger, for the class for which they are closest.
+    The ratio is the smaller rate over the larger, for the class whose rates are the closest.
     """
     free = np.array([1 - open_load(plan, k) for k in range(len(plan.places))])
     ratios, there = [0.0], 0.0

@@ -63,13 +63,13 @@ _GROWN, _MORE = 6.0, 1.5  # deviations of a Poisson count, and ratio, beyond whi
 
 
 def measured_loads(plan: Blueprint) -> dict[str, float]:
-    """Measure how busy stations and regions are, where no law tells, by 160,000 arrivals.
+    """Measure the loads of stations and regions, where no law gives them, by 160,000 arrivals.
 
     Raises
     ------
     Saturated
-        If a queue still grows in the last half: by more than six deviations of what arrived in it,
-        and by more than half. Where clients give up, in any half.
+        If a queue still grows in the last half: by more than six standard deviations of its
+        arrivals, and by more than half of its length. Where clients give up, in any half.
     """
     rate = sum(jobs.arrival_rate for jobs in plan.classes)
     run, until = Run(score_of(plan), 0, 0, kept=False), MEASURED / rate
@@ -80,7 +80,7 @@ def measured_loads(plan: Blueprint) -> dict[str, float]:
         before, until = after, 2 * until
         run.play(until)
         after = _lines(plan, run)
-        if turn + 1 == DOUBLINGS or plan.gives_up:  # whose attempts would take long to play on
+        if turn + 1 == DOUBLINGS or plan.gives_up:  # their attempts would take long to play on
             _check_lines(plan, before, after, until)
     window = until - MEASURED / rate
     found = _stations(plan, run.counts, window) | _regions(plan, run.counts, window)
@@ -102,7 +102,7 @@ def _check_lines(
 
 
 def _grown(plan: Blueprint, name: str, until: float) -> str:
-    """Why a queue that grew for half of a time cannot be simulated."""
+    """Why a queue that grew over half of a time cannot be simulated."""
     if any(jobs.clients is not None and jobs.clients.returns for jobs in plan.classes):
         return (
             f"{name}: within {times(until)[0]} clients who ask again tip it over, and its queue "
@@ -119,7 +119,7 @@ _BUSIEST = 0.98  # load of a region or station that closed jobs may fill, to pla
 
 
 def _lines(plan: Blueprint, run: Run) -> dict[str, int]:
-    """Jobs at each station, and outside each region."""
+    """Number of jobs waiting at each station, and outside each region."""
     queues = (
         (k, int(run.state.queues["present"][run.score.home == k].sum()))
         for k in range(len(plan.places))
@@ -154,7 +154,7 @@ def _system(
 
 
 def name_classes(plan: Blueprint) -> bool:
-    """Whether jobs have classes."""
+    """Whether a simulation's jobs have classes."""
     return bool(plan.classes[0].name)
 
 
@@ -177,7 +177,7 @@ def _journeys(
 
 
 def of_clients(crowds: RowArray, window: float) -> Replica:
-    """What becomes of the requests of some classes in a time [s], and of the work for them."""
+    """What becomes of the requests of some classes in a time [s], and of the work done for them."""
     requests, attempts = int(crowds["requests"].sum()), int(crowds["attempts"].sum())
     ended, given_up = int(crowds["ended"].sum()), int(crowds["given_up"].sum())
     useful, wasted = float(crowds["useful"].sum()), float(crowds["wasted"].sum())
@@ -191,7 +191,7 @@ def of_clients(crowds: RowArray, window: float) -> Replica:
 
 def _stations(plan: Blueprint, counts: Counts, window: float) -> Replica:
     results: Replica = {}
-    further = len(plan.places)  # queues of forks' own stand after the stations of the plan
+    further = len(plan.places)  # forks with queues of their own have rows after the plan's stations
     for k, place in enumerate(plan.places):
         queues = counts.queues[counts.home == k]
         numbers = _station(place, queues, window)
@@ -218,7 +218,7 @@ def _station(place: SimulatedStation, queues: RowArray, window: float) -> Replic
 
 
 def _utilisation(place: SimulatedStation, queues: RowArray, window: float) -> float:
-    """Share of its servers that serve, or of its quota that is allotted; blocked ones do not."""
+    """Share of a station's servers that are busy (not blocked), or of its quota in use."""
     serving = place.serving
     if serving.budget is not None:
         return float(queues["allotted"].sum()) / serving.budget[0] / window

@@ -29,25 +29,28 @@ FIRST = 10
 """Replicas before estimating how many are needed."""
 
 FEW, ENOUGH, MANY = 20, 64, 100
-"""Where more than the last are needed, windows are lengthened so that the second is enough.
+"""If more than the last number of replicas is needed, windows are lengthened so that the second is
+enough.
 
-The first are made before judging anew: few replicas may be unlike by chance. Each replica has a
-warm-up, and what a short window says of a percentile is too small on average. How many are made
-beyond those needed, and how often the interval holds the mean: ``python -m
+The first number is made before the need is judged again, as a few replicas may be alike by chance.
+Each replica has a warm-up, and a short window's percentile is too small on average. How many are
+made beyond those needed, and how often the interval holds the mean: ``python -m
 tests.campaigns.replicas``.
 """
 
 STEP = 0.5
-"""Share of the replicas that still seem needed which are made before judging anew: few replicas
-may seem unlike, so all at once would be up to half too many. The same campaign measures it."""
+"""Share of the replicas that still seem needed which is made before the need is judged again: few
+replicas may seem unlike, so making all at once would be up to half too many. The same campaign
+measures it."""
 
 MOST_SEED = 2**64
 
 MOST_JOBS = 10**6
-"""The largest population; each job takes some 270 bytes, and events at the start."""
+"""The largest population; each job takes some 270 bytes, and events when the simulation starts."""
 
 FASTEST = 1e-8
-"""Less than the time of an event on any machine, to refuse before a simulation is begun [s]."""
+"""A time shorter than that of an event on any machine, used to refuse a simulation before it begins
+[s]."""
 
 Progress = Callable[[str, float], None]
 
@@ -74,11 +77,12 @@ def simulate_model(
     percentiles
         Between 0 and 100, e.g. 95.
     at_most
-        The longest time it may take [s], estimated anew whenever more replicas are needed.
+        The longest time that the simulation may take [s], estimated anew whenever more replicas are
+        needed.
     progress
         Called with a message, and the share done since the last call.
     executor
-        Plays the replicas, such as a pool of processes; the answer is the same with any.
+        What plays the replicas, such as a pool of processes; the answer does not depend on it.
 
     Raises
     ------
@@ -107,7 +111,7 @@ def simulate_model(
 
 
 def check_simulated(model: Model) -> None:
-    """Refuse what cannot be simulated, without simulating it."""
+    """Refuse what cannot be simulated, without simulating anything."""
     if model.graph.layers:
         _game(model, ())
     else:
@@ -202,7 +206,7 @@ class _Series:
     shorter: tuple[Schedule, list[Replica]] | None = None
 
     def extend(self, count: int) -> None:
-        """Make replicas up to a number."""
+        """Make replicas up to a total number."""
         one = partial(self.game.replica, self.planned, self.percentiles, self.seed)
         for made in spread(one, range(len(self.made), count), self.crew):
             self.made.append(made)
@@ -210,17 +214,17 @@ class _Series:
 
     @property
     def hands(self) -> int:
-        """Replicas that are played at once."""
+        """Number of replicas that are played at once."""
         return self.crew.size if self.crew else 1
 
     def lengthen(self, factor: float) -> None:
-        """Begin anew with windows that are longer by a factor."""
+        """Start again with windows that are longer by a factor."""
         planned, self.shorter, self.made = self.planned, (self.planned, self.made), []
         share = (planned.warm_up + factor * planned.window) / planned.horizon
         self.planned = Schedule(planned.warm_up, factor * planned.window, share * planned.events)
 
     def interrupt(self) -> bool:
-        """Keep what there is, of shorter windows if there are no two longer ones; whether it is."""
+        """Keep the shorter windows unless two longer ones are done; whether it is interrupted."""
         if len(self.made) < 2 and self.shorter is not None:
             self.planned, self.made = self.shorter
         return len(self.made) >= 2
@@ -234,12 +238,12 @@ class _Series:
 
 
 def _has_jobs(name: str, estimated: Mapping[str, Estimate]) -> bool:
-    """Whether jobs of a class ended a journey in each replica; those that become others may not."""
+    """Whether some job of the class ended a journey in each replica; all may have changed class."""
     of, dot, _ = name.rpartition(".")
     return not dot or f"{of}.response_time" in estimated
 
 
-_OVERRUN = 2.0  # times as long as is allowed one may take that seemed short enough at first
+_OVERRUN = 2.0  # a simulation expected to fit the time allowed may overrun it by this factor
 
 
 def _until(series: _Series, half_width: float, at_most: float) -> bool:

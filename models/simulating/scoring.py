@@ -1,6 +1,6 @@
-"""Write a plan as a score: how its stations serve, where its classes go, what is drawn.
+"""Write a plan as a score: how its stations serve, where its classes go, what is drawn at random.
 
-Queues of a fork's own stand as a station after those of the plan.
+A fork with queues of its own has these as a further station after those of the plan.
 """
 
 from collections import Counter
@@ -34,8 +34,8 @@ from headway.queueing.playing.laws import law_of
 from headway.queueing.playing.rows import NONE, Law, rows
 from headway.queueing.stations.abilities import QueueChoice
 
-_FULL = 1e-9  # chances that miss 1 by less than this sum to 1
-_EVERYBODY = 2**53  # servers of a station that serves all who are there
+_FULL = 1e-9  # probabilities whose sum is within this of 1 count as complete
+_EVERYBODY = 2**53  # servers of a station that serves all jobs present
 _FATES = {
     Blocking.LOST: Fate.LOST,
     Blocking.AFTER_SERVICE: Fate.AFTER_SERVICE,
@@ -85,7 +85,7 @@ def score_of(plan: Blueprint) -> Score:
 
 
 class _Writing:
-    """Stations as they are written, one after the other, with what belongs to several of them."""
+    """Stations as they are written, one after the other, with the tables that they refer to."""
 
     def __init__(self, plan: Blueprint) -> None:
         self.plan = plan
@@ -109,7 +109,7 @@ class _Writing:
         return self._placed(row)
 
     def own_queues(self, k: int) -> Station:
-        """The row of the queues of a fork of its own."""
+        """The row of a fork's own queues."""
         return self._placed(Station(queues=self.plan.places[k].serving.queues))
 
     def _placed(self, row: Station) -> Station:
@@ -149,7 +149,7 @@ class _Writing:
         return row
 
     def _share(self, row: Station, speeds: Sequence[float]) -> None:
-        """Let those at its servers share a speed by the number present."""
+        """Write that jobs at the servers share a speed that depends on their number."""
         row.order = Order.SHARED
         row.speed, row.speeds = len(self.speeds), len(speeds)
         self.speeds += speeds
@@ -161,7 +161,7 @@ def _own(place: SimulatedStation) -> bool:
 
 
 def _rank(row: Station, name: str, discipline: Discipline) -> None:
-    """Write who is next by a discipline."""
+    """Write which job is next under a discipline."""
     if discipline.at_random:
         row.order = Order.AT_RANDOM
         return
@@ -181,7 +181,7 @@ def _class(jobs: Jobs, beyond: float) -> Class:
 
 
 def _tokens(clients: Clients | None) -> float:
-    """Tokens for retries at the start."""
+    """Tokens for retries that each class has at the start."""
     if clients is None or clients.retry_budget == inf:
         return inf
     return float(min(FIRST, clients.retry_tokens))
@@ -199,7 +199,7 @@ def _give_up(row: Class, clients: Clients) -> None:
 
 
 def _laws(plan: Blueprint) -> Iterator[Law]:
-    """Laws of service, of thinking, of patience and of backing off, in their order."""
+    """Laws in their order: of service, thinking, patience and backing off."""
     own = [k for k, place in enumerate(plan.places) if _own(place)]
     served = [NONE if p.serving.needed else k for k, p in enumerate(plan.places)] + own
     for jobs in plan.classes:
@@ -220,12 +220,12 @@ def _laws(plan: Blueprint) -> Iterator[Law]:
 
 
 def _plainly(plan: Blueprint, c: int) -> list[tuple[int, int]]:
-    """Where the columns of a class's routes go: each station in the same class."""
+    """The columns of a class's routes, if it never changes: each station in the same class."""
     return [(c, k) for k in range(len(plan.places))]
 
 
 def _routes(plan: Blueprint, c: int, stations: int) -> list[list[Way]]:
-    """Ways of a class from each station; where a round ends, the class in which the next starts."""
+    """Ways of a class from each station; where a round ends, the class in which the next begins."""
     ways = plan.classes[c].ways
     switching, to, onward = ways.switching, _plainly(plan, c), ways.onward
     if switching is not None:
@@ -238,7 +238,7 @@ def _routes(plan: Blueprint, c: int, stations: int) -> list[list[Way]]:
 
 
 def _ways(chances: FloatArray, to: list[tuple[int, int]]) -> Iterator[Way]:
-    """Ways with cumulated chances; what misses 1 leaves."""
+    """Ways with cumulative probabilities; what is missing from 1 leaves the network."""
     sums = np.cumsum(chances)
     if abs(sums[-1] - 1) <= _FULL:
         sums[sums >= 1 - _FULL] = 1.0
@@ -255,7 +255,7 @@ def _visits(jobs: Jobs, stations: int) -> FloatArray:
 
 
 def _streams(plan: Blueprint, names: list[str], sources: list[Source]) -> Iterator[str]:
-    """The name of each stream, in their order: what it is drawn for."""
+    """The names of the random streams in their order: what each is drawn for."""
     classes = [jobs.name for jobs in plan.classes]
     at = ["" if s.station == NONE else names[s.station] for s in sources]
     coming = [f"{classes[s.class_]} at {place}" for s, place in zip(sources, at, strict=True)]

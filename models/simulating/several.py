@@ -1,7 +1,7 @@
-"""Simulations at several operating points, under the same luck.
+"""Simulations at several operating points with common random numbers.
 
-The k-th number that is drawn for a purpose (a gap between arrivals, the work of a job) is the same
-at every point: differences between points are not hidden by chance.
+The k-th number drawn for a purpose (a gap between arrivals, the work of a job) is the same at every
+point, so chance does not hide the differences between points.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True, eq=False)
 class Simulations(Kept, Answer):
-    """The answers to a model at several operating points by simulation.
+    """A model's answers by simulation at several operating points.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def simulate_points(
     Raises
     ------
     GraphError, Saturated, InvalidParameter
-        As there, naming the point, before any is simulated where that can be known.
+        As `simulate_model`, naming the point; before anything is simulated where possible.
     """
     each, crew = list(_points(model)), crew_of(executor)
     for point in each:
@@ -128,7 +128,7 @@ def _points(model: Model) -> Iterator[Model]:
 
 @contextmanager
 def _named(model: Model, point: Model) -> Iterator[None]:
-    """Say at which point something is refused."""
+    """Name the operating point at which something is refused."""
     try:
         yield
     except (GraphError, InvalidParameter, Saturated) as error:

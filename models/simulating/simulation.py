@@ -31,13 +31,13 @@ class SimulationEffort:
     Parameters
     ----------
     seed
-        Of all random numbers.
+        Seed of all random numbers.
     half_width
         Requested relative half width of the 95% intervals.
     replicas
-        Independent runs.
+        Number of independent replicas.
     warm_up, window
-        Simulated time of each that is discarded, and that counts [s].
+        Simulated time of each replica that is discarded, and that counts [s].
     interrupted
         Whether it stopped before reaching the half width.
     """
@@ -110,7 +110,7 @@ class Simulation(Kept, Answer):
 
     @property
     def regions(self) -> dict[str, dict[str, Estimate]]:
-        """Results of each region."""
+        """Results of each region with a limit."""
         return {
             name: self._parts({part: f"{name}.{part}" for part in REGION_PARTS})
             for name in self.model.graph.regions
@@ -118,7 +118,7 @@ class Simulation(Kept, Answer):
 
     @property
     def layers(self) -> dict[str, dict[str, dict[str, Estimate]]]:
-        """Results of layered services: of each kind of part, by what it is called."""
+        """Results of layered services: by kind of part, then by the part's name."""
         layers = self.model.graph.layers
         if layers is None:
             return {}
@@ -160,4 +160,4 @@ def is_judged(name: str) -> bool:
 
 
 SHARES = ("loss_probability", "abandonment", "wasted_work")
-"""Shares of jobs or of work that may be too small for a relative half width."""
+"""Shares of jobs or of work, which may be too small for a relative half width."""

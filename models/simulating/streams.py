@@ -1,4 +1,4 @@
-"""Arrivals from outside for a simulation: single or in batches, at random, by trace or by rates."""
+"""Arrivals from outside for a simulation: single or in batches, Poisson, by trace or by rates."""
 
 from collections.abc import Mapping
 from math import fsum
@@ -28,17 +28,17 @@ class Stream:
     Parameters
     ----------
     station
-        Where jobs come in; -1 where their class says so.
+        Position of the station where jobs enter; -1 where their class decides it.
     rate
-        Of jobs [1/s], on average.
+        Mean arrival rate of jobs [1/s].
     scv
-        Of the times between arrivals, or between batches.
+        The scv of the times between arrivals, or between batches.
     batch
-        How many jobs come together; None for single ones.
+        How many jobs come together; None if they come singly.
     gaps
-        Times between arrivals that are played in this order, then again from the first [s].
+        Times between arrivals, played in this order and then again from the first [s].
     changing
-        Rates by time.
+        Rates that follow time.
     """
 
     station: int
@@ -50,7 +50,7 @@ class Stream:
 
     @property
     def burst(self) -> float:
-        """How much the number of arrivals in a long time varies, over that of a Poisson flow.
+        """Variance of the number of arrivals in a long time over that of a Poisson flow.
 
         Batches of X jobs whose gaps have scv c: c E[X] + Var[X] / E[X].
         """
@@ -61,7 +61,7 @@ class Stream:
 
     @property
     def cycle(self) -> float:
-        """Time after which arrivals repeat [s]; 0 where they do not."""
+        """Time after which arrivals repeat [s]; 0 if they do not."""
         return self.changing.period if self.changing is not None else fsum(self.gaps)
 
 
@@ -79,11 +79,11 @@ def streams_of(
     graph
         A graph whose arrivals may have an scv.
     rate, entry
-        The total rate [1/s], and the probability to enter at each station, shape (stations,).
+        The total rate [1/s], and the probability of entering at each station, shape (stations,).
     values
         The graph's numbers.
     own
-        The scv of arrivals at stations whose kind says it; what the graph says goes before.
+        The scv of arrivals at stations whose kind sets it; the graph's own takes precedence.
     """
     scvs = {**own} | {name: float(scv_at(name).of(values)) for name in graph.arrival_scvs}
     batches = {name: batch_at(name).of(values) for name in graph.arrival_batches}

@@ -1,6 +1,7 @@
-"""Very many configurations: differential evolution, then all configurations around the result.
+"""Too many configurations to examine: differential evolution, then all that are near the result.
 
-The result meets all goals, and nothing near it is cheaper; it is not proven that nothing else is.
+The result meets all goals, and nothing near it is cheaper; whether anything else is cheaper is not
+proven.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ _GENERATIONS = 150
 _MOST_AROUND = 50_000
 _MOST_MOVES = 20
 _SAMPLE = 1000
-_DEAR = 1e6  # times the largest cost of a sample: cost assigned to a configuration that fails
+# a configuration that misses goals is assigned this multiple of the largest cost in a sample
+_DEAR = 1e6
 _FARTHEST = 1e6  # stands for an infinite miss of a goal
 
 
@@ -31,14 +33,14 @@ def evolved(grid: ChoiceGrid, cost: Cost, judge: Judge) -> Explored:
     Parameters
     ----------
     grid
-        The choices.
+        The values to choose from.
     cost, judge
-        Cost of configurations, and the judge of which meet all goals.
+        The cost of a configuration, and the judge that says which meet all goals.
 
     Raises
     ------
     InvalidParameter
-        If none is found.
+        If no such configuration is found.
     """
     place = _evolved_place(grid, cost, judge)
     for _ in range(_MOST_MOVES):
@@ -61,7 +63,7 @@ def evolved(grid: ChoiceGrid, cost: Cost, judge: Judge) -> Explored:
 
 
 def _evolved_place(grid: ChoiceGrid, cost: Cost, judge: Judge) -> list[int]:
-    """Index of each choice's value, from the evolving variables."""
+    """Index of the value of each choice, from the variables that evolve."""
     from scipy.optimize import Bounds, differential_evolution
 
     rng = np.random.default_rng(_SEED)
@@ -94,7 +96,7 @@ def _at(grid: ChoiceGrid, shares: FloatArray) -> dict[str, FloatArray]:
 
 
 def around(grid: ChoiceGrid, place: Sequence[int]) -> ChoiceGrid:
-    """The neighbouring values, as many as can be examined."""
+    """All configurations with neighbouring values, as far out as can be examined."""
     reach = int((_MOST_AROUND ** (1 / len(place)) - 1) // 2)
     near = {
         name: values[max(here - reach, 0) : here + reach + 1]

@@ -1,4 +1,4 @@
-"""Bounds: the least of each resource that is needed, and the most that can be worthwhile."""
+"""Bounds: the least of each resource that can suffice, and the most that can be worth its cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,9 +21,9 @@ class BoundedGrid:
     Parameters
     ----------
     grid
-        The grid with the values that may still be the answer.
+        The grid, reduced to values that may still be the answer.
     ceiling
-        A cost at which goals are met, so that higher ones need not be examined.
+        A cost at which the goals can be met, so that dearer configurations need not be examined.
     """
 
     grid: ChoiceGrid
@@ -34,17 +34,17 @@ def bounded(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Judge
     """Exclude values of resources that the cheapest configuration cannot have.
 
     A value is too small if it misses the goals even with the most of every other resource, whatever
-    the other choices; it is too large if, with the least of every other resource, it costs more
-    than a configuration that is known to meet them.
+    the other choices. It is too large if, with the least of every other resource, it costs more
+    than a configuration that is known to meet the goals.
 
     Parameters
     ----------
     grid
-        The choices.
+        The values to choose from.
     resources
-        Choices of which more can only help.
+        Names of choices of which more can only help.
     cost, judge
-        Cost of configurations, and the judge of which meet the goals.
+        The cost of a configuration, and the judge that says which meet the goals.
     """
     ceiling = np.inf
     for name in resources:
@@ -85,7 +85,7 @@ def _enough(
         return grid, np.inf
     columns = line.at(np.arange(line.size))
     met = judge(columns).met
-    if not met.any():  # then nothing does, and this row contains the nearest
+    if not met.any():  # no configuration does, and this row contains the nearest
         return line, np.inf
     rows = _along(line, name, met.astype(float)).any(axis=1)
     return _keeping(grid, name, slice(int(np.argmax(rows)), None)), cost.of(columns)[met].min()
@@ -105,7 +105,7 @@ def _descended(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Ju
 
 
 def _lowered(grid: ChoiceGrid, name: str, here: dict[str, float], judge: Judge) -> dict[str, float]:
-    """The same configuration with the least of a resource that meets all goals."""
+    """A configuration with the least of one resource that still meets all goals."""
     line = ChoiceGrid(
         {**{other: (value,) for other, value in here.items()}, name: grid.values[name]}
     )

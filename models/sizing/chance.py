@@ -23,20 +23,21 @@ _FAILURES = 20  # fewest draws in which the least certain acceptable configurati
 _SUREST = 99.98
 _SEED = 1
 _ROUNDING = 1e-9
-_MOST_POINTS = 262_144  # solved at once
+_MOST_POINTS = 262_144  # most points solved together
 
 
 @dataclass(frozen=True, eq=False)
 class ByChance:
     """Judges by the share of draws of the uncertain parameters in which all goals hold.
 
-    Most configurations fail in so many of the first draws that the rest cannot change the verdict;
-    only the others are solved for all draws. Probabilities come from the draws that were solved.
+    Most configurations fail so many of the first draws that the rest cannot change the verdict;
+    only the others are solved for all draws. A probability is the share of the draws that were
+    solved.
 
     Parameters
     ----------
     certain
-        Judges at the best values.
+        Judges at the best values of the parameters.
     members
         Draws of the model and of its alternatives.
     confidence
@@ -73,7 +74,7 @@ class ByChance:
 
     @property
     def at_once(self) -> bool:
-        """Draws are shared by configurations one by one."""
+        """Never: configurations share the draws, but are judged one by one."""
         return False
 
     @property
@@ -101,7 +102,7 @@ class ByChance:
         return Verdict(failed <= self.allowed, known.outputs, known.measure, misses, share)
 
     def full(self) -> "ByChance":
-        """The same, with every configuration solved for all draws."""
+        """Judge with every configuration solved for all draws."""
         return replace(self, is_full=True)
 
     def measures(self, columns: Columns) -> FloatArray:
@@ -173,13 +174,13 @@ def by_chance(
     Parameters
     ----------
     certain
-        Judges at the best values.
+        Judges at the best values of the parameters.
     model
         The model, with its alternatives.
     confidence
         The least probability with which all goals must hold [%].
     chosen
-        Parameters that are chosen, which are not uncertain.
+        Parameters that are chosen, which are then not uncertain.
 
     Raises
     ------

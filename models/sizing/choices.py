@@ -21,12 +21,12 @@ Columns = Mapping[str, FloatArray]
 
 @dataclass(frozen=True)
 class ChoiceGrid:
-    """Every combination of values of some parameters.
+    """All combinations of values of some parameters.
 
     Parameters
     ----------
     values
-        Values to choose from by parameter, rising [SI].
+        Values to choose from by parameter, in ascending order [SI].
 
     Examples
     --------
@@ -44,7 +44,7 @@ class ChoiceGrid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of values of each."""
+        """Number of values of each parameter."""
         return tuple(map(len, self.values.values()))
 
     @property
@@ -53,7 +53,7 @@ class ChoiceGrid:
         return math.prod(self.shape)
 
     def at(self, places: Sequence[int] | Places) -> dict[str, FloatArray]:
-        """The values of some configurations."""
+        """The values of configurations, from their indices."""
         return self.of(np.unravel_index(np.asarray(places, np.int64), self.shape))
 
     def of(self, digits: Sequence[Places]) -> dict[str, FloatArray]:
@@ -64,7 +64,7 @@ class ChoiceGrid:
     def axes(self) -> dict[str, FloatArray]:
         """The values of all configurations, each choice along an axis of its own.
 
-        What depends on some choices only is then computed once for each of their values.
+        A quantity that depends on some choices only is then computed once for each of their values.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class ChoiceGrid:
         return [own.index(values[name]) for name, own in self.values.items()]
 
     def ends(self, place: int = -1) -> dict[str, float]:
-        """The largest value of every choice, or that at another index."""
+        """The largest value of every choice, or the value at another index."""
         return {name: values[place] for name, values in self.values.items()}
 
 

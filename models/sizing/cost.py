@@ -12,8 +12,9 @@ from headway.models.sizing.choices import Columns
 from headway.numerals import digits
 from headway.records import dataclass
 
-_DIGITS = 12  # significant digits: costs that agree in all of these are equal
-_KEEPING = ("min", "max", "ceil", "floor", "sqrt")  # what is 0 or more stays so
+_DIGITS = 12  # significant digits of a cost: costs that agree in all of them are equal
+# functions that are 0 or more where their arguments are
+_KEEPING = ("min", "max", "ceil", "floor", "sqrt")
 _RISING = (*_KEEPING, "exp", "log")
 
 
@@ -39,7 +40,7 @@ class Cost:
 
     @property
     def text(self) -> str:
-        """As it was written."""
+        """The formula as it was written."""
         return self.formula.text
 
     def of(self, columns: Columns) -> FloatArray:
@@ -69,7 +70,7 @@ class Cost:
     def rises(self, name: str) -> bool:
         """Whether the formula ensures that more of a choice never costs less.
 
-        Choices count as 0 or more.
+        Choices are taken to be 0 or more.
         """
         return _rises(self.formula.tree, name)
 
@@ -90,10 +91,10 @@ def cost_of(text: str, names: Collection[str]) -> Cost:
 
 
 def _rounded(costs: FloatArray) -> FloatArray:
-    """Costs to twelve digits, each the nearest number to its decimals, whatever the last bits were.
+    """Costs to twelve digits, each the nearest float to its decimals, whatever the last bits were.
 
-    Powers of ten are whole and thus exact; the quotient of two of these is rounded once. Whole
-    costs of so many digits stay as they are.
+    Powers of ten are whole numbers and thus exact, and the quotient of two whole numbers is rounded
+    once. Whole costs with that many digits stay as they are.
     """
     if costs.max(initial=0) < 10**_DIGITS and (costs == np.trunc(costs)).all():
         return costs
@@ -106,7 +107,7 @@ def _rounded(costs: FloatArray) -> FloatArray:
 
 
 def _rises(tree: Tree, name: str) -> bool:
-    """Whether a formula of values of 0 or more certainly never falls as one of them grows."""
+    """Whether a formula of values of 0 or more can be proved never to fall as one of them grows."""
     if not isinstance(tree, Operation | Call) or name not in Formula("", tree).names:
         return True
     if isinstance(tree, Call):
@@ -120,7 +121,7 @@ def _rises(tree: Tree, name: str) -> bool:
 
 
 def _positive(*trees: Tree) -> bool:
-    """Whether formulas of values of 0 or more are certainly 0 or more."""
+    """Whether all formulas, of values of 0 or more, can be proved to be 0 or more."""
     return all(map(_is_positive, trees))
 
 

@@ -20,7 +20,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Verdict on some configurations.
+    """The verdict on some configurations.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Verdict:
     outputs
         Each goal's output [SI], shape (configurations, goals); NaN where a station saturates.
     measure
-        Ranking measure at equal cost, smaller is better; infinite when saturated.
+        Ranking measure at equal cost, smaller is better; infinite where a station saturates.
     misses
         The largest miss of any goal; negative if all hold.
     share
@@ -43,7 +43,7 @@ class Verdict:
     share: FloatArray | None = None
 
     def of(self, places: Places) -> "Verdict":
-        """The verdict on some of them."""
+        """The verdict on a selection of the configurations."""
         return Verdict(
             self.met[places],
             self.outputs[places],
@@ -55,7 +55,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Chance:
-    """The definition of a probability.
+    """The definition of a probability: what it is required to be, and how it is found.
 
     Parameters
     ----------
@@ -73,16 +73,16 @@ class Chance:
 
 
 class Judge(Protocol):
-    """Judges configurations."""
+    """What judges configurations."""
 
     def __call__(self, columns: Columns) -> Verdict:
-        """Judge configurations, in flat order; each entry of the columns is one."""
+        """Judge configurations, given in flat order: each entry of the columns is one."""
 
     def measures(self, columns: Columns) -> FloatArray:
-        """What configurations are ranked by alone."""
+        """The ranking measure alone."""
 
     def full(self) -> "Judge":
-        """The same without shortcuts, for configurations that are shown."""
+        """Judge without shortcuts, for configurations that are shown."""
 
     @property
     def along_axes(self) -> bool:
@@ -90,11 +90,11 @@ class Judge(Protocol):
 
     @property
     def at_once(self) -> bool:
-        """Whether the verdict on a whole grid is too."""
+        """Whether the verdict on a whole grid is, too."""
 
     @property
     def is_slow(self) -> bool:
-        """Whether percentiles are found configuration by configuration."""
+        """Whether percentiles are computed configuration by configuration."""
 
     @property
     def chance(self) -> Chance | None:
@@ -108,15 +108,16 @@ class ByModel:
     Parameters
     ----------
     model
-        At one operating point.
+        A model at one operating point.
     goals
-        What must hold.
+        The goals that must hold.
     is_slow
-        Whether percentiles are computed one at a time: then only where all else holds, and once.
+        Whether percentiles are computed one at a time: then only where all other goals hold, and
+        once.
     is_full
-        Whether they are computed where other goals fail, too.
+        Whether they are computed where other goals fail as well.
     seen
-        Rows of percentiles that were computed, by the values of the configuration.
+        Rows of percentiles that have been computed, by the values of the configuration.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class ByModel:
 
     @property
     def ranking(self) -> Goal:
-        """What configurations are ranked by."""
+        """The output by which configurations are ranked."""
         return ranked_by(self.model, self.goals)
 
     def __call__(self, columns: Columns) -> Verdict:
@@ -156,20 +157,20 @@ class ByModel:
             outputs[np.flatnonzero(left)[:, None], late] = self._percentiles(part, late)
         missed = all_misses(self.goals, outputs)
         skipped = np.flatnonzero(lasting & ~left)[:, None]
-        missed[skipped, late] = -np.inf  # not examined: others fail already
+        missed[skipped, late] = -np.inf  # not computed, as other goals fail already
         met = all_met(self.goals, outputs) if late else met
         return Verdict(met, outputs, self._ranked(known[:, -1]), missed.max(axis=1))
 
     def measures(self, columns: Columns) -> FloatArray:
-        """What configurations are ranked by alone."""
+        """The ranking measure alone."""
         return self._ranked(outputs_over(self.model, columns, [self.ranking.output])[:, 0])
 
     def full(self) -> "ByModel":
-        """The same, with every percentile."""
+        """Judge with every percentile computed."""
         return replace(self, is_full=True)
 
     def _percentiles(self, columns: Columns, late: Sequence[int]) -> FloatArray:
-        """Outputs of late goals, of which those that were computed before are not again."""
+        """Outputs of late goals; those that were computed before are not computed again."""
         rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
         new = [k for k, row in enumerate(rows) if row not in self.seen]
         if new:
@@ -186,7 +187,7 @@ class ByModel:
 
     @property
     def at_once(self) -> bool:
-        """Whether it is, and no goal asks for more than means."""
+        """Whether stations are solved alone and no goal asks for more than means."""
         return self.along_axes and not any(_is_late(self.model, goal) for goal in self.goals)
 
     @property
@@ -214,7 +215,7 @@ def ranked_by(model: Model, goals: Sequence[Goal]) -> Goal:
 
 
 def _is_late(model: Model, goal: Goal) -> bool:
-    """Whether its output is computed on demand, which takes longer."""
+    """Whether a goal's output is computed on demand, which takes longer."""
     return bool(on_demand([goal.output], model.graph.classes, model.graph.stations))
 
 
@@ -225,6 +226,6 @@ def all_met(goals: Sequence[Goal], outputs: FloatArray) -> NDArray[np.bool_]:
 
 
 def all_misses(goals: Sequence[Goal], outputs: FloatArray) -> FloatArray:
-    """By how much each row misses each goal; negative if it holds."""
+    """By how much each row misses each goal, as a share of its limit; negative if it holds."""
     each = [goal.misses(column) for goal, column in zip(goals, outputs.T, strict=True)]
     return np.stack(each).T

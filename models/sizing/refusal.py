@@ -28,7 +28,7 @@ def refusal(
     model, goals
         The model and the goals.
     explored
-        A search over all configurations, or over those that must include the nearest.
+        A search over all configurations, or over those that include the nearest.
     chance
         The required probability; None if nothing is uncertain.
     count
@@ -65,7 +65,7 @@ def _unsure(model: Model, explored: Explored, nearest: int, chance: Chance) -> s
 
 
 def shown_values(model: Model, values: Mapping[str, float]) -> str:
-    """Choices as text.
+    """The chosen values as text.
 
     Examples
     --------

@@ -12,8 +12,9 @@ from headway.models.sizing.judge import Judge, Verdict
 from headway.records import dataclass
 
 _FIRST_BLOCK, _LAST_BLOCK = 128, 65536
-_FIRST_SLOW = 4  # judged first where each takes seconds: those beyond the best are in vain
-_PRICED = 1 << 20  # configurations priced together
+# judged first where each takes seconds: judging more than the best one needs is wasted
+_FIRST_SLOW = 4
+_PRICED = 1 << 20  # configurations whose cost is computed together
 _STEP = 0.01
 """Least relative improvement from one configuration on the front to the next."""
 
@@ -25,18 +26,18 @@ class Explored:
     Parameters
     ----------
     grid
-        The choices.
+        The values to choose from.
     places, costs
         The configurations in order of cost, and their costs.
     verdict
-        Verdict on those up to where the search stopped.
+        Verdict on the configurations up to where the search stopped.
     measures
-        Ranking measures of these, and perhaps of more.
+        Ranking measures of these configurations, and perhaps of further ones.
     best
-        Index in that order of the cheapest that meets all goals; None if none does.
+        Index in that order of the cheapest configuration that meets all goals; None if none does.
     cheaper, nearest
-        Among cheaper ones, those of the next lower cost and all of them: the one that misses the
-        goals by the least; None if nothing is cheaper, or all saturate.
+        The configuration that misses the goals by the least, among those of the next lower cost,
+        and among all cheaper ones; None if nothing is cheaper, or all saturate.
     """
 
     grid: ChoiceGrid
@@ -74,9 +75,9 @@ def _falls(values: FloatArray) -> NDArray[np.bool_]:
 
 
 def in_order(grid: ChoiceGrid, cost: Cost, ceiling: float = np.inf) -> tuple[Places, FloatArray]:
-    """The configurations of a grid that cost no more than a ceiling, the cheapest first.
+    """Configurations of a grid that cost no more than a ceiling, with costs, cheapest first.
 
-    At equal cost they are in the order of their indices.
+    Configurations of equal cost are in the order of their indices.
     """
     blocks = [np.arange(a, min(a + _PRICED, grid.size)) for a in range(0, grid.size, _PRICED)]
     kept = []
@@ -97,11 +98,11 @@ def search(
     Parameters
     ----------
     grid
-        The choices.
+        The values to choose from.
     ordered
         Its configurations in order of cost, and their costs.
     judge
-        The judge of which meet all goals.
+        The judge that says which meet all goals.
     most
         Most configurations examined for the front; at least those up to the cheapest.
     """
@@ -136,7 +137,7 @@ def _judged(grid: ChoiceGrid, ordered: tuple[Places, FloatArray], judge: Judge) 
 
 
 def _measures(grid: ChoiceGrid, places: Places, judge: Judge) -> FloatArray:
-    """What some configurations of a grid are ranked by."""
+    """The ranking measure of some configurations of a grid."""
     if judge.along_axes and places.size and grid.size <= _PRICED:
         return judge.measures(grid.axes())[places]
     parts = (grid.at(places[start:stop]) for start, stop in _blocks(places.size))
@@ -144,7 +145,7 @@ def _measures(grid: ChoiceGrid, places: Places, judge: Judge) -> FloatArray:
 
 
 def _best_of(verdict: Verdict, among: Places, costs: FloatArray) -> int | None:
-    """The cheapest that meets all goals; at equal cost, the one with the least measure."""
+    """The cheapest that meets all goals; at equal cost, the one with the smallest measure."""
     if not among.size:
         return None
     level = among[costs[among] == costs[among[0]]]
@@ -160,7 +161,7 @@ def _nearest(verdict: Verdict, start: int, stop: int) -> int | None:
 
 
 def _blocks(count: int, first: int = _FIRST_BLOCK) -> Iterator[tuple[int, int]]:
-    """Ends of growing blocks, so that a short search wastes little work."""
+    """Ends of blocks of growing size, so that a short search wastes little work."""
     start, size = 0, first
     while start < count:
         yield start, min(start + size, count)

@@ -1,4 +1,4 @@
-"""Find a size: read goals, choices and cost, judge configurations, build the answer."""
+"""Find a size: read goals, choices and cost, judge configurations, and build the answer."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -26,7 +26,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Extent:
-    """How many configurations are looked at.
+    """Limits on how many configurations are examined.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ class Extent:
     def within(self, judge: Judge, solution: Solution) -> "Extent":
         """Limits reduced for slow cases: closed networks, many draws, percentiles one at a time.
 
-        Layers with other threads are other systems, each solved alone: some 15 ms.
+        Layers with another number of threads are another system, each solved on its own in some 15
+        ms.
         """
         judged = self.judged if judge.chance is None else self.judged // 10
         slower = 512 if solution.model.graph.layers else 1 if solution.is_open else 32
@@ -100,7 +101,7 @@ def size_model(
         Required probability that all targets hold [%], above 0 and at most 99.98, for uncertain
         parameters; by default only their best values count.
     extent
-        How many configurations are looked at.
+        Limits on how many configurations are examined.
 
     Raises
     ------
@@ -133,7 +134,7 @@ def size_model(
 
 
 def _solved(model: Model, grid: ChoiceGrid) -> Solution:
-    """A model at the first of all choices, or where no method solves that at the last."""
+    """The model at the first value of each choice; at the last if the first cannot be solved."""
     try:
         return model.solve()
     except GraphError:
@@ -141,18 +142,18 @@ def _solved(model: Model, grid: ChoiceGrid) -> Solution:
 
 
 def _are_slow(goals: Sequence[Goal], solution: Solution) -> bool:
-    """Whether some goal is computed for one configuration at a time."""
+    """Whether some goal's output is computed for one configuration at a time."""
     return not solution.together(goal.output for goal in goals)
 
 
 def _check_asked(model: Model, targets: str | Goal | Sequence[str | Goal]) -> None:
-    """Refuse targets that a model knows nothing of, where it has most of every choice."""
+    """Refuse targets that have no value even where the model has the most of every choice."""
     solution = model.solve()
     _are_slow(read_goals(solution, targets), solution)
 
 
 def _unsure(certain: ByModel, whole: Model, confidence: float, grid: ChoiceGrid) -> ByChance:
-    """Judge by draws; refuse this if each takes too long."""
+    """A judge by draws; refused if each draw takes too long."""
     if certain.is_slow and grid.size > _MOST_SLOW:
         msg = (
             f"percentiles of {certain.model.name} are too slow for draws of {grid.size} "
@@ -185,7 +186,7 @@ def answered(question: Question, extent: Extent) -> Size:
 
 
 def cheapest(question: Question, extent: Extent) -> tuple[Explored, bool]:
-    """Examine every configuration within bounds, or, if there are too many, let some evolve.
+    """Examine every configuration within bounds or, if there are too many, evolve a sample of them.
 
     Also return whether it is proven that nothing cheaper meets the goals.
     """
@@ -203,7 +204,7 @@ def cheapest(question: Question, extent: Extent) -> tuple[Explored, bool]:
 def _sized(
     question: Question, best: Mapping[str, float], explored: Explored, *, proven: bool
 ) -> Size:
-    """Judge again all that is shown, together."""
+    """The size, with everything that is shown judged again, together."""
     numbers = {"cheaper": explored.cheaper, "nearest": explored.nearest}
     named = {name: place for name, place in numbers.items() if place is not None}
     wanted = explored.grid.at(explored.places[[*named.values(), *explored.front()]])
@@ -256,7 +257,7 @@ def _or_none(output: float) -> float | None:
 
 
 def _steps(question: Question, best: Mapping[str, float]) -> dict[str, Mapping[str, float]]:
-    """By choice: the configuration with only that choice at its next cheaper value."""
+    """By choice: the best configuration with only that choice at its next cheaper value."""
     steps: dict[str, Mapping[str, float]] = {}
     alone = _stacked([best])
     most = question.cost.of(alone)[0]

@@ -1,12 +1,12 @@
-"""Clocks of services that are off: corrected so that answers lie within what asked for them.
+"""Clocks that are off: corrected so that each answer lies within the call that it answers.
 
-A server's span lies within its client's: with an offset d of the server's clock,
+A server's span lies within its client's. With an offset d of the server's clock,
 
     c.start <= s.start + d,   s.end + d <= c.end,
 
-so that each call bounds d from both sides, if its caller waited for the answer. Where 0 fulfils
-nearly all bounds the clocks are left alone; elsewhere d is the median of the bounds' midpoints, as
-if a request took as long to get there as its answer took to come back.
+so each call bounds d from both sides, provided that its caller waited for the answer. Where d = 0
+meets nearly all bounds the clocks are left alone; elsewhere d is the median of the bounds'
+midpoints, as if a request took as long on its way there as its answer took on its way back.
 """
 
 from collections import deque
@@ -21,9 +21,9 @@ from headway.models.measured.spans.span import SpanKind
 from headway.records import dataclass
 
 _RARE = 0.01
-"""Share of calls that may break causality before a clock is taken to be off: timers are read in
-no fixed order with a request's first and last byte."""
-_FEW = 10  # calls that tell a clock's offset
+"""Share of calls that may break causality before a clock is taken to be off: timers are not read in
+a fixed order with the first and last byte of a request."""
+_FEW = 10  # calls below which a clock's offset is not estimated
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Offset:
     Parameters
     ----------
     service
-        Whose spans were moved.
+        The service whose spans were moved.
     by
-        What was added to their times [s].
+        Time added to the start and end of its spans [s].
     within
         Half of the time between the bounds that most calls allow [s].
     """
@@ -46,12 +46,12 @@ class Offset:
 
 
 def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
-    """Spans with the clocks of all services set to that of most, and by how much.
+    """Spans with every service's clock set to that of the majority, and the corrections made.
 
     Parameters
     ----------
     spans
-        Of a load.
+        The spans of one load.
     """
     child = np.flatnonzero(serves(spans) & (spans.parent >= 0))
     above = spans.parent[child]
@@ -95,13 +95,13 @@ def corrected(spans: Spans) -> tuple[Spans, tuple[Offset, ...]]:
 
 
 def _middle(offsets: Sequence[float]) -> float:
-    """The median, or of two in the middle that which is nearer to the first caller's clock, 0."""
+    """The median; of two middle values the one nearer to 0, which is the first caller's clock."""
     ordered, half = sorted(offsets), len(offsets) // 2
     return min(ordered[max(len(ordered) - half - 1, 0) : half + 1], key=abs, default=0.0)
 
 
 def _offset(low: FloatArray, high: FloatArray) -> tuple[float, float]:
-    """What to add to the callee's clock; 0 where nearly all calls allow it."""
+    """Offset to add to the callee's clock, and its half-width; 0 where nearly all calls allow 0."""
     if len(low) < _FEW or np.mean((low > 0) | (high < 0)) <= _RARE:
         return 0.0, 0.0
     return float(np.median((low + high) / 2)), float(np.median((high - low) / 2))

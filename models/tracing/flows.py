@@ -1,10 +1,10 @@
 """What an entry does for a request, from the calls that its requests made.
 
-Calls that overlap are made at once: a fork, whose join waits for all of them, or for as many as
-were answered when the request went on. All others are made in turn. Stages that come in the same
-order in nearly all requests are blocks one after the other; how often a block is repeated is
-fixed, geometric (also after a fixed number), or one of a few numbers, by what a test of its
-dispersion does not reject.
+Calls that overlap are made at once: a fork, whose join waits for all of them, or for as many as had
+been answered when the request went on. All other calls are made in turn. Stages that come in the
+same order in nearly all requests become blocks, one after the other. The number of times that a
+block is repeated is fixed, geometric (possibly after a fixed number), or one of a few numbers:
+whichever a test of its dispersion does not reject.
 """
 
 from collections.abc import Iterator
@@ -18,20 +18,20 @@ from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.records import dataclass
 
 _NEARLY_ALL = 0.99
-"""Share of requests that an order of stages, or a number of calls, has to hold for."""
+"""Share of requests for which an order of stages, or a number of calls, must hold."""
 _CLEAR = 4.0  # standard errors
-_MOST_WAYS = 12  # numbers of calls, or shapes, that are told apart
+_MOST_WAYS = 12  # different numbers of calls, or shapes, that are kept apart
 
 
 class Stage(NamedTuple):
-    """Calls that a request waits for together.
+    """Calls that a request makes at once, and waits for together.
 
     Parameters
     ----------
     callees
-        Whom, in order; several are called at once.
+        The callees, in ascending order; several are called at once.
     needed
-        For how many answers the request waits.
+        Number of answers that the request waits for.
     """
 
     callees: tuple[int, ...]
@@ -40,7 +40,7 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Always:
-    """A stage comes a fixed number of times."""
+    """Law of a stage that comes a fixed number of times."""
 
     times: int
 
@@ -52,7 +52,7 @@ class Always:
 
 @dataclass(frozen=True)
 class Geometric:
-    """A stage comes a geometric number of times, mean `mean` with its standard error."""
+    """Law of a stage that comes a geometric number of times: its mean, and the standard error."""
 
     mean: float
     error: float
@@ -60,7 +60,7 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Ways:
-    """A stage comes one of several numbers of times, each with its probability."""
+    """Law of a stage that comes one of several numbers of times, each with its probability."""
 
     chances: tuple[tuple[float, int], ...]
     error: float
@@ -81,14 +81,14 @@ class Block:
     Parameters
     ----------
     stages
-        One; several where they come in no order.
+        One stage, or several that come in no fixed order.
     times
-        Of each of them.
+        The law of how often each of them comes.
     work, scv
-        Mean work of a request before these stages [s], and the squared coefficient of variation
-        of what is done before each.
+        Mean work of a request before these stages [s], and the squared coefficient of variation of
+        the work before each of them.
     with_work
-        Correlation of how often each of them comes with the whole work of a request.
+        Correlation between how often each stage comes and the whole work of a request.
     """
 
     stages: tuple[Stage, ...]
@@ -100,7 +100,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Doing:
-    """What an entry does: its blocks, and the work behind the last."""
+    """What an entry does: its blocks, and the work after the last of them."""
 
     blocks: tuple[Block, ...]
     last: float
@@ -109,16 +109,16 @@ class Doing:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls that an entry's requests wait for, in the order of requests and of time.
+    """Calls that an entry's requests wait for, ordered by request and then by time.
 
     Parameters
     ----------
     request
-        Which one makes it, counted from 0.
+        The request that makes each call, counted from 0.
     callee
-        Whom, as a number from 0.
+        The entry that is called, as a number from 0.
     began, answered
-        When, by the one who calls [s].
+        When each call began and was answered, as its caller saw it [s].
     """
 
     request: IntArray
@@ -129,16 +129,17 @@ class Calls:
 
 @dataclass(frozen=True)
 class Made:
-    """What an entry's requests did.
+    """The stages that an entry's requests went through, and the work between them.
 
     Parameters
     ----------
     stages
-        All that there are.
+        The different stages.
     request, stage, gap
-        Of each time that a request comes to a stage, in order: who, which, and its work before [s].
+        For each time that a request comes to a stage, in order: the request, the stage, and the
+        work before it [s].
     last
-        Work of each request behind its last stage [s].
+        Work of each request after its last stage [s].
     """
 
     stages: tuple[Stage, ...]
@@ -151,8 +152,8 @@ class Made:
 def at_once(calls: Calls) -> BoolArray:
     """Whether callees a and b, by rows and columns, are called at once.
 
-    Of the requests that call both, calls of a and b overlap in most. Each call is held against the
-    one of those before it in its request that is answered last.
+    They are if their calls overlap in most requests that call both. Each call is compared with the
+    one, among the earlier calls of its request, that is answered last.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def made(calls: Calls, came: FloatArray, ended: FloatArray) -> Made:
     Parameters
     ----------
     calls
-        Of all its requests.
+        The calls of all requests of the entry.
     came, ended
         When each request got its thread, and when it was answered [s].
     """
@@ -213,11 +214,12 @@ def made(calls: Calls, came: FloatArray, ended: FloatArray) -> Made:
 
 
 def _first_of_stages(calls: Calls, requests: int) -> BoolArray:
-    """Calls that are not made at once with one of the stage before them.
+    """Whether each call begins a stage: is not made at once with a call of the stage before it.
 
-    Nor does a call join that finds all of the stage answered, overlaps the next call, and would
-    bring that to a stage with another of which it is called in turn: of look, then quote and look
-    at once, quote belongs to the second.
+    A call also begins a stage, rather than join the last, if it comes after all answers of that
+    stage, overlaps the next call, and would bring that next call into a stage with one that it
+    follows in turn. For example, if `look` is followed by `quote` and `look` at once, then `quote`
+    belongs to the second stage.
     """
     together = at_once(calls)
     members = np.zeros((requests, len(together)), bool)
@@ -244,8 +246,9 @@ def _first_of_stages(calls: Calls, requests: int) -> BoolArray:
 def _stages(
     callee: IntArray, group: IntArray, needed: IntArray
 ) -> tuple[tuple[Stage, ...], IntArray]:
-    """All stages, and which each group of calls is; each waits for as many answers as most do."""
-    number = np.zeros(len(needed), np.int64)  # of its callees so far, in their order
+    """The different stages, each with its usual number of answers, and the stage of each group."""
+    # a number for the callees of each group so far, in order
+    number = np.zeros(len(needed), np.int64)
     order = np.lexsort((callee, group))
     size = int(callee.max()) + 1
     known: list[tuple[int, ...]] = [()]
@@ -268,12 +271,12 @@ def _stages(
 
 
 def in_turn(owner: IntArray) -> Iterator[IntArray]:
-    """Rows that come first for their owner, then those that come second, and so on.
+    """Rows that are the first of their owner, then those that are the second, and so on.
 
     Parameters
     ----------
     owner
-        Of each row; those of one owner stand together.
+        The owner of each row; rows of one owner stand together.
 
     Examples
     --------
@@ -288,12 +291,12 @@ def in_turn(owner: IntArray) -> Iterator[IntArray]:
 
 
 def doing(made_of: Made) -> Doing:
-    """Put what the requests of an entry do into blocks.
+    """Group what the requests of an entry do into blocks.
 
     Parameters
     ----------
     made_of
-        Of one request or more.
+        The stages of one request or more.
 
     Examples
     --------
@@ -330,14 +333,14 @@ def _scv(gaps: FloatArray) -> float:
 
 
 def _correlation(some: IntArray, others: FloatArray) -> float:
-    """Pearson's; 0 where one of them does not vary."""
+    """Pearson's correlation; 0 where one of the two does not vary."""
     if len(some) < 3 or not some.std() or not others.std():
         return 0.0
     return float(np.corrcoef(some, others)[0, 1])
 
 
 def _in_order(made_of: Made) -> list[tuple[int, ...]]:
-    """Stages in the order in which they come; those without an order together."""
+    """Stages in the order in which they come; stages without a fixed order are grouped."""
     size = len(made_of.stages)
     if not size:
         return []
@@ -363,7 +366,7 @@ def _in_order(made_of: Made) -> list[tuple[int, ...]]:
 
 
 def _met(code: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """In how many requests a comes first and b too; and in how many all of a before all of b."""
+    """How many requests have both stages a and b, and how many have all of a before all of b."""
     seen, first = np.unique(code, return_index=True)
     last = len(code) - 1 - np.unique(code[::-1], return_index=True)[1]
     order = np.argsort(first)  # by request, and by where they first come
@@ -381,12 +384,12 @@ def _met(code: IntArray, size: int) -> tuple[IntArray, IntArray]:
 
 
 def times_of(counts: IntArray) -> tuple[Times, ...]:
-    """The law of how often a stage comes, as laws whose numbers add up.
+    """How often a stage comes, as laws whose numbers of times add up.
 
     Parameters
     ----------
     counts
-        Of each request.
+        How often the stage comes in each request.
     """
     n = len(counts)
     base = int(np.quantile(counts, 1 - _NEARLY_ALL, method="lower"))
@@ -405,7 +408,7 @@ def times_of(counts: IntArray) -> tuple[Times, ...]:
 
 
 def _is_geometric(counts: IntArray) -> bool:
-    """Whether variance m (1 + m) and P(0) = 1 / (1 + m) are within reach of what was counted."""
+    """Whether the counts are consistent with variance m (1 + m) and P(0) = 1 / (1 + m)."""
     n, m = len(counts), float(counts.mean())
     variance = float(counts.var())
     fourth = float(np.mean((counts - m) ** 4))

@@ -1,12 +1,12 @@
-"""The requests of all loads in one table, each with its entry, divided by root where that matters.
+"""The requests of all loads in one table, each with its entry, split by root where that matters.
 
-The root of a request is the operation that began its trace. Two roots a and b of one operation
-are told apart if its own time, or its number of calls of any other, has means that differ by
+The root of a request is the operation that began its trace. Two roots a and b of one entry are kept
+apart if the mean of its own time, or of its number of calls to some callee, differs by
 
     |m_a - m_b| > 4 sqrt(v_a / n_a + v_b / n_b)   (Welch),   |m_a - m_b| > 0.05 m,
 
-v being variances among n requests and m the mean of both. Who calls an entry that is divided is
-divided too, so that each of its parts calls one part.
+where v is the variance among n requests and m the mean of both roots. An entry that calls a split
+entry is split too, so that each of its parts calls one part.
 """
 
 from collections import defaultdict
@@ -26,17 +26,17 @@ from headway.models.tracing.unseen import unseen_callers
 from headway.records import dataclass
 
 ANY = -1
-"""The root of an entry that does the same for all of them."""
+"""The root of an entry that does the same whatever the root."""
 
 CLEAR, APART = 4.0, 0.05
-"""Standard errors, and share of the mean, from which means are told apart."""
+"""Standard errors, and share of the mean, by which two means must differ to be kept apart."""
 _MOST_ROOTS = 8
 _ORPHANS = 0.01  # share of an entry's requests that begin traces, from which it is a finding
 _FEW = 2
 
 
 class Key(NamedTuple):
-    """An entry: its number, and the root of its traces where what it does depends on that."""
+    """An entry by its number, and the root of its traces where what it does depends on the root."""
 
     entry: int
     root: int = ANY
@@ -44,36 +44,36 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Keyed:
-    """The requests of all loads one after the other, and their calls.
+    """The requests of all loads, one load after the other, and their calls.
 
     Parameters
     ----------
     loads, shares
-        What they come from, and the share of traces that was kept; in the order of their rates.
+        The loads in the order of their rates, and the share of traces kept in each.
     keys
-        Entries: those of requests by who comes first, then peers.
+        The entries: those of requests in the order in which they first come, then peers.
     load, trace, key
-        Of each request: the number of its load, of its trace among those of all loads, and of its
-        key.
+        For each request, the numbers of its load, of its trace (among those of all loads), and of
+        its key.
     start, first, end
-        When each came, did its first visible thing, and was answered [s].
+        When each request came, did its first visible thing, and was answered [s].
     own
-        Its time without its calls [s].
+        Each request's time without its calls [s].
     outside
-        Whether it came from outside, and was not asked for by somebody who writes no spans.
+        Whether each request came from outside, rather than from a peer that writes no spans.
     orphan
-        Whether somebody who writes no spans must have asked for it.
+        Whether a peer that writes no spans must have made the request.
     within, doubted
-        Keys of entries that nobody who writes spans asks for: of those that are only asked for
-        while a call to somebody who writes none is open, and of those that may be.
+        Keys of entries that no traced service calls: those called only while a call to an untraced
+        peer is open, and those that may be.
     caller, callee
-        Of each call: a request, and the number of a key.
+        For each call, its request, and the number of the key that is called.
     began, ended
-        Of each call [s].
+        When each call began and ended [s].
     message
-        Whether nobody waits for it.
+        Whether each call is a message, whose sender does not wait.
     network
-        What each call took beyond what it asked for [s]; NaN where that is not known.
+        Time that each call took beyond the request that it made [s]; NaN where that is not known.
     """
 
     loads: tuple[Requests, ...]
@@ -102,15 +102,15 @@ class Keyed:
         return self.loads[0].service_of(key.entry)
 
     def operation_of(self, key: Key) -> str:
-        """The operation of an entry."""
+        """The operation of an entry; a peer's own name."""
         return self.loads[0].operation_of(key.entry)
 
     def root_of(self, key: Key) -> str:
-        """The operation that begins the traces of an entry; empty where that does not matter."""
+        """The operation that begins an entry's traces; empty if the entry does not depend on it."""
         return "" if key.root == ANY else self.loads[0].operation_of(key.root)
 
     def alike(self) -> IntArray:
-        """A number for each key; those who are answered in time or too late have the same."""
+        """A number for each key; an entry and its late answers share one."""
         numbers: dict[Key, int] = {}
         return np.array(
             [
@@ -120,19 +120,19 @@ class Keyed:
         )
 
     def peers(self) -> tuple[int, ...]:
-        """Numbers of the keys of those who write no spans."""
+        """Numbers of the keys of peers, which write no spans."""
         return tuple(number for number, key in enumerate(self.keys) if key.entry < 0)
 
 
 def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
-    """Put the requests of some loads together.
+    """Put the requests of several loads into one table.
 
     Parameters
     ----------
     loads
-        Of one reading: numbers of services and operations are common to them.
+        Loads of one reading: they number services and operations alike.
     shares
-        Of traces that were kept, for each.
+        Share of traces kept in each load.
     """
     rates = [
         int(each.outermost.sum()) / share / (each.window or inf)
@@ -165,7 +165,8 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     trace = _column(loads, "trace")
     trace = load * (int(trace.max(initial=0)) + 1) + trace
     if not (callee < 0).any() or not outside.any():
-        outside |= outermost & ~lost  # nobody else can have asked, or somebody must begin
+        # only outsiders can have made it, or else no request would begin a trace
+        outside |= outermost & ~lost
     return Keyed(
         tuple(loads),
         tuple(shares),
@@ -199,7 +200,7 @@ def _column(loads: Sequence[Requests], name: str) -> NDArray[Any]:
 
 
 def _mostly(outlives: BoolArray, caller: IntArray, callee: IntArray) -> BoolArray:
-    """Calls from one entry to another that mostly outlive the request: nobody waits for them."""
+    """Calls between two entries that mostly outlive the caller's request, so that nobody waits."""
     if not len(callee):
         return outlives
     low = int(callee.min())
@@ -209,7 +210,7 @@ def _mostly(outlives: BoolArray, caller: IntArray, callee: IntArray) -> BoolArra
 
 
 def _numbered(entry: IntArray, root: IntArray) -> tuple[tuple[Key, ...], IntArray]:
-    """All keys in the order in which they first come, and the number of each row's."""
+    """The different keys in the order in which they first come, and the number of each row's."""
     low, size = int(entry.min()), int(root.max()) + 2
     codes, first, inverse = np.unique(
         (entry - low) * size + root + 1, return_index=True, return_inverse=True
@@ -222,7 +223,7 @@ def _numbered(entry: IntArray, root: IntArray) -> tuple[tuple[Key, ...], IntArra
 
 
 def _begin_traces(entry: IntArray, outermost: BoolArray) -> IntArray:
-    """Entries whose requests come from outside: those that begin nearly all traces they are in."""
+    """Entries called from outside: those that begin nearly all traces in which they occur."""
     numbers, inverse = np.unique(entry, return_inverse=True)
     return np.asarray(
         numbers[np.bincount(inverse, outermost) > (1 - _ORPHANS) * np.bincount(inverse)]
@@ -232,7 +233,7 @@ def _begin_traces(entry: IntArray, outermost: BoolArray) -> IntArray:
 def _split(
     entry: IntArray, root: IntArray, own: FloatArray, caller: IntArray, callee: IntArray
 ) -> frozenset[int]:
-    """Entries whose work or calls depend on the root, and those that call them."""
+    """Entries whose work or calls depend on the root, and the entries that call them."""
     tops, top = np.unique(root, return_inverse=True)
     parts, inverse = np.unique(entry * len(tops) + top, return_inverse=True)
     roots: dict[int, list[int]] = defaultdict(list)
@@ -269,7 +270,7 @@ def _split(
 
 
 class _Moments(NamedTuple):
-    """How many values there are, their mean, and their variance."""
+    """The number of some values, their mean, and their variance."""
 
     n: int
     mean: float
@@ -288,7 +289,7 @@ def _work_moments(part: IntArray, own: FloatArray, size: IntArray) -> list[_Mome
 def _call_moments(
     part: IntArray, caller: IntArray, callee: IntArray, size: IntArray
 ) -> list[dict[int, _Moments]]:
-    """Moments of the number of calls of a request, by part and by whom it calls."""
+    """Moments of the number of calls per request, by part of an entry and by callee."""
     found: list[dict[int, _Moments]] = [{} for _ in size]
     if not len(caller):
         return found
@@ -308,14 +309,14 @@ def _call_moments(
 def _matched(
     some: dict[int, _Moments], others: dict[int, _Moments], sizes: IntArray
 ) -> Iterator[tuple[_Moments, _Moments]]:
-    """The moments of two parts callee by callee; none are called where there are none."""
+    """Moments of the calls of two parts, callee by callee; 0 where a part does not call it."""
     none, nobody = (_Moments(int(n), 0.0, 0.0) for n in sizes)
     for callee in some.keys() | others.keys():
         yield some.get(callee, none), others.get(callee, nobody)
 
 
 def _apart(some: _Moments, others: _Moments) -> bool:
-    """Whether two means differ beyond doubt, and by more than a trifle."""
+    """Whether two means differ by over CLEAR standard errors and over APART of the mean."""
     if some.n < _FEW or others.n < _FEW:
         return False
     apart = abs(some.mean - others.mean)

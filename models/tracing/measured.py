@@ -1,8 +1,8 @@
 """What each entry does for a request: its work, its calls, and their time on the way.
 
-Work is what is left of a request's time without its waiting for a thread and without its calls:
-the sum of the gaps between its stages (`flows`). Where waiting is known on average only, its mean
-is taken off the mean.
+Work is what is left of a request's time after its waiting for a thread and its calls: the sum of
+the gaps between its stages (`flows`). Where the waiting of single requests is not known, its mean
+is subtracted from the mean.
 """
 
 from collections.abc import Mapping
@@ -29,29 +29,30 @@ from headway.models.tracing.spread import error_over_loads, standard_error
 from headway.models.tracing.threads import Threads
 from headway.records import dataclass
 
-_RARE = 0.02  # messages for a request, below which only their mean is told
+_RARE = 0.02  # messages per request, below which only their mean is estimated
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What the spans say of an entry.
+    """An entry as the spans show it.
 
     Parameters
     ----------
     service, operation, root
-        Names; the root is empty where all do the same.
+        Its names; the root is empty where it does the same for all roots.
     requests
-        How many there are.
+        Number of its requests.
     doing
-        Its blocks.
+        Its blocks of stages.
     work, error
-        Mean work of its own for a request, and its standard error [s].
+        Mean work of its own per request, and the standard error [s].
     network, network_error
-        What its calls took beyond the requests that they made, in all for a request [s].
+        Mean time per request that its calls took beyond the requests that they made, and the
+        standard error [s].
     messages
-        How many it sends for a request, by callee.
+        Law of the number of messages that it sends per request, by callee.
     peer
-        Whether it writes no traces itself: its times are those that its callers saw.
+        Whether it is a peer that writes no spans: its times are then those that its callers saw.
     """
 
     service: str
@@ -68,14 +69,14 @@ class Measured:
 
 
 def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
-    """All entries that write spans.
+    """Measure all entries that write spans.
 
     Parameters
     ----------
     requests
-        Of all loads.
+        The requests of all loads.
     threads
-        What their requests waited for.
+        How long the requests waited for threads.
     """
     of_key = _by_number(requests.key, len(requests.keys))
     calls = np.flatnonzero(~requests.message)
@@ -112,13 +113,13 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
 
 
 def _by_number(numbers: IntArray, size: int) -> list[IntArray]:
-    """The rows of each number, in their order."""
+    """Row numbers grouped by number, in ascending order."""
     order = np.argsort(numbers, kind="stable")
     return np.split(order, np.cumsum(np.bincount(numbers, minlength=size))[:-1])
 
 
 def _stages(requests: Keyed, waits: FloatArray, rows: IntArray, calls: IntArray) -> Made:
-    """Stages and gaps of an entry's requests."""
+    """The stages of an entry's requests, and the gaps between them."""
     caller = requests.caller[calls]
     chosen = np.isin(caller, rows)
     caller, calls = caller[chosen], calls[chosen]
@@ -142,7 +143,7 @@ def _stages(requests: Keyed, waits: FloatArray, rows: IntArray, calls: IntArray)
 
 
 def _longer(by_load: Mapping[int, float], loads: IntArray) -> FloatArray:
-    """By how much waiting that cannot be told request by request makes work look longer [s]."""
+    """Mean waiting in each request's load, where that of single requests is not known [s]."""
     longer = np.array([by_load.get(k, 0.0) for k in range(int(loads.max()) + 1)])
     return np.asarray(longer[loads])
 
@@ -150,8 +151,8 @@ def _longer(by_load: Mapping[int, float], loads: IntArray) -> FloatArray:
 def _error(
     work: FloatArray, trace: IntArray, load: IntArray, threads: Threads, service: str
 ) -> float:
-    """Standard error of the mean work, with what is not known of the waiting."""
-    if service in threads.longer:  # the law of waiting has told loads apart
+    """Standard error of the mean work, including what is not known of the waiting."""
+    if service in threads.longer:  # the law of waiting accounts for differences between loads
         own = standard_error(work, trace)
     else:
         own = error_over_loads(work, trace, load)
@@ -159,7 +160,7 @@ def _error(
 
 
 def _messages(requests: Keyed) -> dict[int, dict[Key, tuple[Times, ...]]]:
-    """How many messages each entry sends for a request, by number and by whom they go to."""
+    """Law of the number of messages that each entry sends per request, by entry and by callee."""
     sent = requests.message
     size = len(requests.keys)
     pair = requests.key[requests.caller[sent]] * size + requests.callee[sent]
@@ -171,8 +172,9 @@ def _messages(requests: Keyed) -> dict[int, dict[Key, tuple[Times, ...]]]:
     for each, some in zip(pairs.tolist(), np.split(times, begins)[1:], strict=True):
         sender, callee = divmod(each, size)
         counts = np.zeros(whole[sender], np.int64)
-        counts[: len(some)] = some  # the others send none
-        rare = (Geometric(float(counts.mean()), 0.0),)  # for which there is no law
+        counts[: len(some)] = some  # the other requests send none
+        # too few messages for a law: only their mean
+        rare = (Geometric(float(counts.mean()), 0.0),)
         laws = times_of(counts) if counts.mean() >= _RARE else rare
         found.setdefault(sender, {})[requests.keys[callee]] = laws
     return found

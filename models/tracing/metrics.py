@@ -1,9 +1,10 @@
-"""Metrics of processors read: how many each service kept busy in each load, and how many it has.
+"""Read metrics of processors: how many each service kept busy in each load, and how many it has.
 
-Tables have a column of services, one of loads where there are several, and what was measured:
-``cores`` (processors kept busy), or ``cpu_s`` of so many ``seconds``, or ``utilisation`` of so many
-``processors``. Prometheus' range queries have counters of processor time with a label that names
-the service; a load is what they counted between its first span and its last.
+A table has a column of services, one of loads where there are several, and a measured column:
+``cores`` (processors kept busy), ``cpu_s`` with the ``seconds`` that it was counted over, or
+``utilisation`` with the number of ``processors``. Prometheus' range queries have counters of
+processor time with a label that names the service; a load uses what they counted between its first
+span and its last.
 """
 
 import re
@@ -35,7 +36,7 @@ _TIME = unit("s").dimension
 
 
 class Stretch(NamedTuple):
-    """A load: its name, and from when to when it lasted since 1970 [s]."""
+    """A load by name, and when it began and ended since 1970 [s]."""
 
     name: str
     begin: float
@@ -43,14 +44,14 @@ class Stretch(NamedTuple):
 
 
 class Metrics(NamedTuple):
-    """What was measured of processors.
+    """Processors as they were measured.
 
     Parameters
     ----------
     busy
-        Processors kept busy on average, by service and load.
+        Mean number of processors kept busy, by service and load.
     processors
-        How many a service has, where that is said.
+        Number of processors of each service, where the file says it.
     """
 
     busy: Mapping[str, Mapping[str, float]]
@@ -58,20 +59,20 @@ class Metrics(NamedTuple):
 
 
 def read_metrics(place: str, services: Sequence[str], loads: Sequence[Stretch]) -> Metrics:
-    """Read the metrics of some services in some loads.
+    """Read the metrics of given services in given loads.
 
     Parameters
     ----------
     place
-        A file: a table, or what Prometheus' query_range answers.
+        A file: a table, or the answer of Prometheus' query_range.
     services, loads
-        What they are of, as the spans name them.
+        The services and loads wanted, as the spans name them.
 
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, that names none of the services or loads, or that measures
-        nothing of processors.
+        For a file that cannot be read, that names none of the services or loads, or that has no
+        measurement of processors.
     """
     path = shipped_or_own(Path(place))
     name = shipped_name(path)
@@ -100,7 +101,7 @@ def _of_table(table: Measurements, services: Sequence[str], loads: Sequence[Stre
     for row, (labels, value) in enumerate(zip(rows, _busy(table).tolist(), strict=True)):
         service, load = labels[whose], labels[which] if which else names[0]
         if service in services and load in names and isfinite(value):
-            busy[service][load] += value  # a row for each replica
+            busy[service][load] += value  # several replicas have a row each
             if processors is not None and processors.values[row] >= 1:
                 has[service] = int(processors.values[row])
     return Metrics(busy, has)
@@ -109,7 +110,7 @@ def _of_table(table: Measurements, services: Sequence[str], loads: Sequence[Stre
 def _naming(
     rows: Iterable[Mapping[str, str]], names: Collection[str], of_what: str, source: str
 ) -> str:
-    """The label that has the most of some names."""
+    """The label whose values include the most of the wanted names."""
     told: dict[str, set[str]] = defaultdict(set)
     for labels in rows:
         for label, value in labels.items():
@@ -125,7 +126,7 @@ def _naming(
 
 
 def _busy(table: Measurements) -> FloatArray:
-    """Processors kept busy, by row."""
+    """Mean number of processors kept busy, by row of a table."""
     cores, spent = table.find(["cores"]), table.find(["cpu", "cpu_time"])
     if cores is not None:
         return cores.values
@@ -147,7 +148,7 @@ def _of_counters(
     services: Sequence[str],
     loads: Sequence[Stretch],
 ) -> dict[str, dict[str, float]]:
-    """Processors kept busy, by service and load."""
+    """Mean number of processors kept busy, by service and load, from counters."""
     counters = [
         (labels, samples)
         for labels, samples in series
@@ -173,7 +174,7 @@ def _of_counters(
 
 
 def _rate(samples: Samples, load: Stretch) -> float | None:
-    """What a counter grew by in a second of a load, if it was there for half of it."""
+    """Growth per second of a counter in a load; None if it covers less than half of the load."""
     if len(samples) < 2:
         return None
     times = [time for time, _ in samples]

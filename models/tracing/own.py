@@ -1,10 +1,11 @@
-"""A request's own time: its span without the union of its calls.
+"""A request's own time: the length of its span less the union of its calls.
 
-With the calls of a request in the order in which they begin, b_1 <= b_2 <= ..., and its answer E,
+With the calls of a request in the order in which they begin, b_1 <= b_2 <= ..., with ends e_i, and
+a span from S to E,
 
     own = E - S - sum_i max(e_i - max(b_i, c_{i-1}), 0),   c_i = max(S, e_1, ..., e_i),
 
-each e_i no later than E: what outlives the request is not waited for.
+where each e_i is cut off at E: the request does not wait for what outlives it.
 """
 
 import numpy as np
@@ -17,16 +18,16 @@ from headway.models.tracing.flows import in_turn
 def own_times(
     start: FloatArray, end: FloatArray, caller: IntArray, began: FloatArray, ended: FloatArray
 ) -> FloatArray:
-    """Time of each request that no call of its covers [s].
+    """Time of each request that none of its calls covers [s].
 
     Parameters
     ----------
     start, end
-        Of each request [s].
+        When each request came and was answered [s].
     caller
-        A request for each call that it waits for; in order of callers, and of time for each.
+        The request of each call that is waited for; ordered by caller, and within a caller by time.
     began, ended
-        Of each call [s].
+        When each call began and ended [s].
 
     Examples
     --------
@@ -46,14 +47,14 @@ def own_times(
 def first_things(
     start: FloatArray, end: FloatArray, caller: IntArray, began: FloatArray
 ) -> FloatArray:
-    """When each request first did something that its spans show: a call, or its answer [s].
+    """When each request first did something visible: a call, or its answer [s].
 
     Parameters
     ----------
     start, end
-        Of each request [s].
+        When each request came and was answered [s].
     caller, began
-        Of each call: a request, and a time [s].
+        For each call, its request, and when it began [s].
     """
     first = end.copy()
     np.minimum.at(first, caller, began)

@@ -1,20 +1,21 @@
-"""Those who write no spans, and the requests that only they can have made.
+"""Peers, which write no spans, and the requests that only a peer can have made.
 
-Requests that begin traces, though others of their entry have callers, were made by somebody who
-passes no context on: by the peer, if there is only one. What its callers waited is its own time,
-those requests, which take b_l for each of its calls in load l, and its waiting for threads,
+Where the requests of an entry usually have callers in their traces, those that begin a trace were
+made by a service that does not pass the trace context on: by the peer, if there is only one. The
+time that a peer's callers waited is its own work w, the requests that it made, which take b_l for
+each of its calls in load l, and its waiting for threads W_l,
 
     E(e - s)_l = w + b_l + W_l,
 
-which is told from w by rates (`rates`), with w as the first gap and b_l as the rest. Their number
-for each call, c, is the same in all loads, so it is counted in all of them together; a sampler
-chooses these requests apart from the calls that made them, so that with N requests and calls of
-J traces, of n_j each, of which a share p was kept, it has the relative error
+where W_l is told from w by rates (`rates`), with w as the first gap and b_l as the rest. The number
+c of such requests per call is the same in all loads, so it is counted over all of them. A sampler
+keeps these requests independently of the calls that made them, so with N requests, calls in J
+traces with n_j in each, and a share p of traces kept, c has the relative error
 
     s^2 = (1 - p) (1 / N + sum n_j^2 / (sum n_j)^2).
 
-With the mean times t_l of the requests of one entry, whose standard errors are e_l, b_l = c t_l
-has an error of c e_l of its own, and one of s b_l that it shares with the other loads.
+If t_l is the mean time of one entry's requests, with standard error e_l, then b_l = c t_l has an
+error c e_l of its own, and an error s b_l that is common to all loads.
 """
 
 from dataclasses import replace
@@ -32,16 +33,16 @@ from headway.models.tracing.pools import Pool
 from headway.models.tracing.rates import Seen, pool_by_rates
 from headway.models.tracing.spread import standard_error
 
-_LEAST = 1e-12  # of an error [s]
+_LEAST = 1e-12  # least standard error [s]
 
 
 def orphans_of(requests: Keyed) -> dict[Key, float]:
-    """Requests that a peer must have made, for each of its calls; empty if there are several peers.
+    """Requests per call that a peer must have made, by key; empty if there are several peers.
 
     Parameters
     ----------
     requests
-        Of all loads.
+        The requests of all loads.
     """
     peers = requests.peers()
     if len(peers) != 1:
@@ -52,12 +53,12 @@ def orphans_of(requests: Keyed) -> dict[Key, float]:
 
 
 def peers_of(requests: Keyed) -> tuple[dict[Key, Measured], dict[str, Pool]]:
-    """Entries of those who write no spans, and their threads where they were seen to be few.
+    """The entry of each peer, and its threads where the spans show a limit.
 
     Parameters
     ----------
     requests
-        Of all loads.
+        The requests of all loads.
     """
     numbers = requests.peers()
     entries: dict[Key, Measured] = {}
@@ -72,16 +73,16 @@ def peers_of(requests: Keyed) -> tuple[dict[Key, Measured], dict[str, Pool]]:
 
 
 class _Behind(NamedTuple):
-    """What a peer's requests take for each of its calls, b_l, and its errors [s].
+    """Time that a peer's own requests take for each of its calls, b_l, and its errors [s].
 
     Parameters
     ----------
     took
-        In each load.
+        b_l, by load.
     error
-        Of each load alone.
+        Standard error of each load on its own.
     shared
-        Of all loads together, as a share of `took`.
+        Relative error that is common to all loads.
     """
 
     took: FloatArray
@@ -95,7 +96,7 @@ def _nothing(requests: Keyed) -> _Behind:
 
 
 def _behind(requests: Keyed, calls: IntArray) -> _Behind:
-    """The requests of the only peer, entry by entry."""
+    """Time per call of the requests that the only peer makes, summed over their entries."""
     took, error, shared = np.zeros((3, len(requests.loads)))
     times, sampled = requests.end - requests.start, 1 - min(requests.shares)
     _, each = np.unique(requests.trace[requests.caller[calls]], return_counts=True)
@@ -106,7 +107,7 @@ def _behind(requests: Keyed, calls: IntArray) -> _Behind:
         doubt = sqrt(sampled * (1 / int(mine.sum()) + of_calls))
         for k in range(len(requests.loads)):
             rows = mine & (requests.load == k)
-            if not rows.any():  # as long as in all loads
+            if not rows.any():  # a load without such requests takes their mean over all loads
                 rows = mine
             mean = often * float(times[rows].mean())
             took[k] += mean
@@ -119,7 +120,7 @@ def _behind(requests: Keyed, calls: IntArray) -> _Behind:
 
 
 def _peer(requests: Keyed, name: str, calls: IntArray, behind: _Behind) -> tuple[Pool, Measured]:
-    """A peer's threads by rates, and its entry."""
+    """A peer's threads from its mean times and rates, and its entry."""
     caller = requests.caller[calls]
     times, load = (requests.ended - requests.began)[calls], requests.load[caller]
     trace = requests.trace[caller]

@@ -1,18 +1,19 @@
-"""How many threads a service has, by who waited: from the concurrency that each request met.
+"""How many threads a service has, from which requests waited for one.
 
-In a pool of m threads in order of arrival, held from the first work of a request to its answer,
-request i begins when at most m - 1 of those before it are still there:
+In a pool of m threads that serves in order of arrival, where a request holds its thread from its
+first work to its answer, request i begins when at most m - 1 of those before it are still there:
 
     s_i(m) = max(a_i, m-th largest of the e_j, j < i)                                   (1)
 
-with arrivals a and answers e, both in the spans. Too few threads contradict the spans: a request
-did its first visible thing (a call, or its answer) before s_i(m). With enough of them, what is
-left of the first gap, f_i - s_i(m), is work, and does not depend on whether the request waited;
-with too many, those that met m or more look as if they worked longer. So m is the smallest number
-that the spans do not contradict, and it is seen only where those who would wait took longer
-before their first visible thing than others did. In a load that is too high for the pool all wait,
-or nearly: then those who would wait longest are held against the others. A thread more would shift
-the wait of all by as much, so the fewest count. docs/explanation/traces.md derives it.
+with arrivals a and answers e, both in the spans. Too small an m contradicts the spans: some request
+did its first visible thing (a call, or its answer) before s_i(m). With the right m, what is left of
+the first gap, f_i - s_i(m), is work, and does not depend on whether the request waited. With too
+large an m, requests that found m or more others seem to work longer. So m is the smallest number
+that the spans do not contradict, and it can be seen only if requests that would wait take longer
+until their first visible thing than the others. In a load that is too high for the pool all
+requests wait, or nearly all: then those that would wait longest are compared with the others. As
+one thread more would then shorten all waits alike, the fewest threads are taken.
+docs/explanation/traces.md derives this.
 """
 
 from bisect import bisect_right, insort
@@ -28,14 +29,15 @@ from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.records import dataclass
 
 MOST_THREADS = 1000
-"""Threads that a pool may have; above, it is taken to have no limit."""
+"""Most threads of a pool; above this the service is taken to have no limit."""
 
-_CONTRADICTED = 0.02  # share of would-be waiters ahead of (1): locks are not quite in order
-_CLEAR = 4.0  # standard errors by which waiters take longer
-_SAME = 3.0  # standard errors within which their work is that of others
-_FEW = 8  # waiters that tell
-_RARE = 0.05  # share of requests that find a thread free, below which a load is too high
-_FURTHER = 4  # numbers of threads that are tried beyond the last that was possible
+# share of waiting requests that may start before (1): locks are not quite in order
+_CONTRADICTED = 0.02
+_CLEAR = 4.0  # standard errors by which requests that wait must take longer
+_SAME = 3.0  # standard errors within which their work must agree with that of the others
+_FEW = 8  # waiting requests below which a number of threads is not tested
+_RARE = 0.05  # share of requests that find a free thread, below which all are taken to wait
+_FURTHER = 4  # numbers of threads tried beyond the last possible one
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,15 @@ class Arrivals:
     Parameters
     ----------
     came, first, answered
-        When each came, did its first visible thing (a call or its answer), and was answered [s].
+        When each request came, did its first visible thing (a call or its answer), and was answered
+        [s].
     entry
-        A number for its entry: work is compared within an entry.
+        The number of each request's entry: work is compared within an entry.
     trace
-        A number for its trace.
+        The number of each request's trace.
     counts
-        Whether the request counts: those before the file knows who is there do not.
+        Whether the request counts: it does not if requests from before the file began may still be
+        in service.
     """
 
     came: FloatArray
@@ -64,14 +68,14 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class Pool:
-    """What the spans tell of a service's threads.
+    """The threads of a service, as far as the spans show.
 
     Parameters
     ----------
     threads
-        How many there are; infinite where no request was seen to wait.
+        Their number; infinite where no request was seen to wait.
     low, high
-        Fewest and most that the spans allow.
+        The fewest and the most threads that the spans allow.
     """
 
     threads: float
@@ -85,7 +89,7 @@ class Pool:
 
 
 def pool_of(loads: Sequence[Arrivals]) -> Pool:
-    """Find the threads of a service from loads of which every request is known.
+    """Find the threads of a service from loads whose requests are all known.
 
     Parameters
     ----------
@@ -128,7 +132,7 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
 
 
 def waits_of(arrivals: Arrivals, threads: float) -> FloatArray:
-    """Waiting time of each request for one of some threads, by (1) [s]."""
+    """Waiting time of each request in a pool of so many threads, by (1) [s]."""
     if threads == inf:
         return np.zeros(len(arrivals.came))
     return np.maximum(_starts(arrivals, int(threads)) - arrivals.came, 0.0)
@@ -136,7 +140,7 @@ def waits_of(arrivals: Arrivals, threads: float) -> FloatArray:
 
 def _starts(arrivals: Arrivals, threads: int) -> FloatArray:
     """When each request gets a thread, by (1)."""
-    latest = [-inf] * threads  # the answers of those before that are latest, as a heap
+    latest = [-inf] * threads  # a heap: the latest answers of the requests before
     free = []
     for answered in arrivals.answered.tolist():
         free.append(latest[0])
@@ -145,8 +149,8 @@ def _starts(arrivals: Arrivals, threads: int) -> FloatArray:
 
 
 def _later_answers(arrivals: Arrivals) -> tuple[IntArray, IntArray]:
-    """How many before each are there when it comes, and still when it does its first thing."""
-    there: list[float] = []  # answers of those before, in order
+    """Earlier requests that are there as each one comes, and as it does its first visible thing."""
+    there: list[float] = []  # answers of earlier requests, in ascending order
     found = np.zeros(len(arrivals.came), np.int64)
     still = np.zeros(len(arrivals.came), np.int64)
     rows = zip(
@@ -173,14 +177,15 @@ def _fewest(met: Sequence[tuple[IntArray, IntArray]]) -> int:
 
 
 class _Waiters(NamedTuple):
-    """How those who would wait for one of some threads differ from others.
+    """How requests that would wait for a thread differ from those that would not.
 
     Parameters
     ----------
     raw, left
-        By how many standard errors they took longer: in all, and once their wait is taken off.
+        By how many standard errors they took longer: in all, and after their wait is subtracted.
     always
-        Whether nearly all would wait, so that those who would wait longest are told from others.
+        Whether nearly all would wait, so that those that would wait longest are compared with the
+        others.
     """
 
     raw: float
@@ -191,7 +196,7 @@ class _Waiters(NamedTuple):
 def _apart(
     loads: Sequence[Arrivals], met: Sequence[tuple[IntArray, IntArray]], threads: int
 ) -> _Waiters | None:
-    """What tells those who would wait; None where too few would."""
+    """How requests that would wait in a pool of this size differ; None where too few would."""
     waits = [waits_of(each, threads)[each.counts] for each in loads]
     firsts = [(each.first - each.came)[each.counts] for each in loads]
     wait, first = np.concatenate(waits), np.concatenate(firsts)
@@ -208,7 +213,7 @@ def _apart(
 
 
 def _difference(values: FloatArray, who: BoolArray, entry: IntArray) -> float:
-    """The mean difference of some from the others of their entry, in standard errors (Welch)."""
+    """Mean difference of some requests from others of their entry, in standard errors (Welch)."""
     apart = variance = 0.0
     for each in np.unique(entry):
         some, others = values[who & (entry == each)], values[~who & (entry == each)]

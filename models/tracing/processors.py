@@ -1,14 +1,15 @@
-"""Processor time of a request, from metrics: U = X D, over loads.
+"""Processor time of a request, from metrics of several loads: U = X D.
 
-With X_l requests of a service a second in load l, and U_l processors that it kept busy,
+With X_l requests per second of a service in load l, and U_l processors that it kept busy,
 
     U_l = b + D X_l + noise,   variance of noise proportional to X_l,
 
-by weighted least squares: D is the processor time of a request, and b what goes on without any.
-b counts where it is above 0 by two standard errors; two loads cannot tell it. From one load the
-interval of D reaches from 0, where all of U were b, to U / X.
+fitted by weighted least squares: D is the processor time of a request, and b the processors kept
+busy without any request. The fit includes b if it exceeds 0 by two standard errors, which takes at
+least three loads. From one load the interval of D reaches from 0, if all of U were b, to U / X.
 
-The rest of a request's own time, w - D, is waiting for what writes no spans: disks, sleeps, locks.
+The rest of a request's own time, w - D, is waiting for things that write no spans: disks, sleeps,
+locks.
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from headway.models.tracing.metrics import Metrics
 from headway.records import dataclass
 
 _SURE = 0.975  # both ends of a 95% interval
-_CLEAR = 2.0  # standard errors from which there is time without requests
+_CLEAR = 2.0  # standard errors above 0 from which the base b counts
 
 
 class _Line(NamedTuple):
@@ -41,15 +42,15 @@ class ProcessorTime:
     Parameters
     ----------
     demand, low, high
-        Mean for a request, and its 95% interval [s].
+        Mean processor time of a request, and its 95% interval [s].
     base
-        Processors kept busy without any request.
+        Processors kept busy without any request, b.
     own, own_error
-        Mean own time of its requests in their spans, and its standard error [s].
+        Mean own time of the service's requests in the spans, and its standard error [s].
     loads
-        Loads that it comes from.
+        Number of loads that were measured.
     processors
-        How many the service has; None where that is not said.
+        Number of processors of the service; None where it is not known.
     """
 
     demand: float
@@ -63,7 +64,7 @@ class ProcessorTime:
 
     @property
     def share(self) -> tuple[float, float, float]:
-        """Part of the own time that is at processors, and its 95% interval, from 0 to 1."""
+        """Share of the own time that is spent at processors, and its 95% interval, from 0 to 1."""
         if not self.own > 0:
             return 1.0, 0.0, 1.0
         relative = 1.96 * self.own_error / self.own
@@ -77,14 +78,14 @@ class ProcessorTime:
 def processor_times(
     requests: Keyed, entries: Mapping[Key, Measured], metrics: Metrics
 ) -> dict[str, ProcessorTime]:
-    """Processor times of the services of which there are metrics.
+    """Processor times of the services that have metrics.
 
     Parameters
     ----------
     requests, entries
-        What was found in the spans.
+        The requests and entries found in the spans.
     metrics
-        Of some services in some loads.
+        The metrics read.
     """
     services = np.array([requests.service_of(key) for key in requests.keys])[requests.key]
     found = {}
@@ -109,7 +110,7 @@ def processor_times(
 
 
 def _demand(rates: FloatArray, used: FloatArray) -> tuple[float, _Line, float]:
-    """The processor time of a request between the ends of its interval."""
+    """The processor time of a request, and the ends of its interval."""
     from scipy.special import stdtrit
 
     line = _through_origin(rates, used)
@@ -129,7 +130,7 @@ def _through_origin(rates: FloatArray, used: FloatArray) -> _Line:
 
 
 def _with_base(rates: FloatArray, used: FloatArray) -> _Line | None:
-    """The line with what goes on without requests, if that is clear; None otherwise."""
+    """The fit with a base b, if b is clearly above 0; None otherwise."""
     design = np.stack([np.ones(len(rates)), rates], axis=1) / np.sqrt(rates)[:, None]
     if np.linalg.matrix_rank(design) < 2:
         return None

@@ -1,27 +1,27 @@
-"""Threads from mean times at several loads, where only some requests are known.
+"""Threads from mean times at several loads, where only a sample of the requests is known.
 
-The first gap of load l, until the first visible thing, is work w and waiting in M/G/m (Allen and
-Cunneen's approximation) of holding times H = w + r:
+The first gap of load l, from arrival to the first visible thing, is work w and the waiting time in
+M/G/m (Allen and Cunneen's approximation) with service times H = w + r:
 
     g_l = w + C(m, a_l) / (m - a_l) (1 + c_l^2) / 2 H_l,   a_l = lambda_l H_l,
 
-with rates, times and their variation as measured, so that g_l is normal with the variance
+with rates, times and their variation as measured, so that g_l is taken as normal with the variance
 
     s_l^2 = e_l^2 + 0.25^2 W_l max(W_l, g_l - w)
 
-of its own error e_l and that of the law, a factor F of waiting: the difference of W from F W is
-2 sinh(log F / 2) times the root of their product, which is nearly log F. To that comes what is
-common to the loads: the law's error at
-any share of threads busy, and that of how bunched requests come. In bunches of peakedness z the
-number of busy threads has the variance z a, so that the chance that all are, which goes as
-exp(-(m - a)^2 / 2 z a), is off by the relative error of z times
+made up of the measurement's own error e_l and of the law's error. If the law is off by a factor F,
+the true wait F W differs from W by 2 sinh(log F / 2) times the root of their product, nearly log F.
+Two further errors are common to all loads: that of the law at any share of busy threads, and that
+of the burstiness of arrivals. If arrivals have peakedness z, the number of busy threads has the
+variance z a, so the chance that all are busy, which goes as exp(-(m - a)^2 / 2 z a), is off by the
+relative error of z times
 
     x = (m - a)^2 / 2 a  (Hayward's approximation; Fredericks, Bell System Technical Journal 59,
     1980):
 
-the more, the fewer threads are busy. The likeliest m counts, with its w; what the others say is the
-doubt of w. With r = 0 and c = 1 it is the law of m processors that requests share,
-whose work stretches.
+which grows as fewer threads are busy. The likeliest m is taken, with its w; the other m give the
+doubt of w. With r = 0 and c = 1 this is the law of m processors shared by requests, whose work
+stretches.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ from headway.records import dataclass
 
 
 class Rough(NamedTuple):
-    """Errors of the law, as logarithms: of all loads of a service, of each, of its peakedness."""
+    """Errors of the law, as logarithms: of a service at all loads, of a load, of the peakedness."""
 
     common: float
     apart: float
@@ -47,30 +47,31 @@ class Rough(NamedTuple):
 
 
 ROUGH = Rough(0.4, 0.25, 0.25)
-"""Requests that one other makes do not come at random. By quartiles they are off by 0.21 and 0.20
-(``python -m tests.campaigns.trace_round_trips --law --count 60 --first 5000``); these are wider, as
-a few services are far off, and make intervals that ``--adverse`` finds true. By peakedness they are
-off by 0.26 (the same with ``--count 10``)."""
-_LIKELY = 9.0  # deviance by which a pool has to explain more than none: three standard errors
-_SURE = 0.95  # chance of the numbers of threads in an interval
-_TRIED, _ZOOMS = 33, 5  # values of the work between two ends, and how often the ends close in
-_ALIKE = 1e-3  # deviance by which nobody who waits differs from few who do
-_MORE = 1.01  # of a rate, to see how waits grow with it
-_LEAST = 1e-12  # of an error [s]
+"""Requests from one caller are not a Poisson process. The quartiles of the measured errors are 0.21
+and 0.20 (``python -m tests.campaigns.trace_round_trips --law --count 60 --first 5000``); the values
+here are wider, as a few services are far off, and give intervals that ``--adverse`` finds to hold.
+The error of the peakedness is 0.26 (the same command with ``--count 10``)."""
+_LIKELY = 9.0  # deviance by which a limit must explain more than no limit: three standard errors
+_SURE = 0.95  # probability of the interval of the number of threads
+# values of the work tried between two ends, and how often the ends are narrowed
+_TRIED, _ZOOMS = 33, 5
+_ALIKE = 1e-3  # deviance below which a pool cannot be told from one in which nobody waits
+_MORE = 1.01  # factor on a rate, to see how waiting grows with it
+_LEAST = 1e-12  # least standard error [s]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A service at one load, where only some requests are known.
+    """A service at one load, of whose requests only a sample is known.
 
     Parameters
     ----------
     rate, unsure
-        All requests [1/s], also those of which there are no spans, and its relative error.
+        Rate of all requests, sampled or not [1/s], and its relative error.
     gap, error
-        Mean time to the first visible thing, waiting included, and its standard error [s].
+        Mean time until the first visible thing, including waiting, and its standard error [s].
     rest
-        Mean time from there to the answer [s].
+        Mean time from the first visible thing to the answer [s].
     scv
         Squared coefficient of variation of the time in the service.
     """
@@ -86,19 +87,19 @@ class Seen:
     def of(
         cls, gap: FloatArray, rest: FloatArray, trace: IntArray, window: float, share: float
     ) -> "Seen":
-        """From the requests that are known.
+        """Make it from the requests that are known.
 
-        Of traces with n_j requests each, kept with the chance p, the rate has the relative error
-        sqrt((1 - p) sum n_j^2) / sum n_j.
+        If traces with n_j requests each are kept with probability p, the rate has the relative
+        error sqrt((1 - p) sum n_j^2) / sum n_j.
 
         Parameters
         ----------
         gap, rest, trace
-            Of each request [s], and a number for its trace.
+            The first gap and the rest of each request [s], and the number of its trace.
         window
-            Time in which they came [s].
+            Time over which the requests came [s].
         share
-            Of all traces, p.
+            Share of traces kept, p.
         """
         times, n = gap + rest, len(gap)
         mean = float(times.mean())
@@ -115,7 +116,7 @@ class Seen:
     def wait(self, threads: int, work: FloatArray, more: float = 1.0) -> FloatArray:
         """Mean waiting time in M/G/m at `more` times the rate (Allen and Cunneen).
 
-        Work is the first gap without it.
+        The work is the first gap less this waiting time.
         """
         held = work + self.rest
         offered = more * self.rate * held
@@ -125,17 +126,17 @@ class Seen:
 
 
 class ByRates(NamedTuple):
-    """What mean times tell.
+    """Threads and work as estimated from mean times and rates.
 
     Parameters
     ----------
     pool
-        The likeliest threads, and those that have 95% together; infinite where none explain more
-        than chance.
+        The likeliest number of threads, with its 95% interval; infinite where no limit is
+        significant.
     work
         Mean of the first gap without waiting [s].
     doubt
-        Root mean square of the error of `work` that comes from not knowing the waiting [s].
+        Root mean square error of `work` due to the waiting being uncertain [s].
     """
 
     pool: Pool
@@ -144,7 +145,7 @@ class ByRates(NamedTuple):
 
 
 class _Peak(NamedTuple):
-    """Where the deviance, -2 log likelihood, is least: its value, the work, and its variance."""
+    """The minimum of the deviance, -2 log likelihood: its value, the work, and its variance."""
 
     deviance: float
     work: float
@@ -152,24 +153,25 @@ class _Peak(NamedTuple):
 
 
 def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
-    """Find threads from mean times and rates.
+    """Estimate threads from mean times and rates.
 
-    Threads are seen if they explain more than chance; the work is then that of the likeliest. If
-    not, the model has no limit, so all that was measured counts as work: a shorter one would
-    contradict the loads. How far it may be from that is told by all numbers of threads. Beforehand
-    a pool is as likely to be busy to any share a / m as to any other, a being the offered load: so
-    m threads have the chance 1 / m - 1 / (m + 1), and what is beyond those tried counts as no
-    limit. Each counts by its likelihood too, integrated over the work by Laplace's method.
+    A limit is seen if it explains significantly more than none; the work is then that of the
+    likeliest number of threads. If not, the model has no limit, and the whole first gap counts as
+    work: less would contradict the loads. All numbers of threads together tell how far off that may
+    be. The prior takes a pool as equally likely to be busy to any share a / m, where a is the
+    offered load: m threads have the probability 1 / m - 1 / (m + 1), and numbers beyond those tried
+    count as no limit. The likelihood of each number is integrated over the work by Laplace's
+    method.
 
     Parameters
     ----------
     loads
-        Of one load or more; one alone shows no threads.
+        The service at one load or more; one load alone shows no threads.
     low
         The fewest threads that the spans allow.
     """
     free = _peak(loads, None)
-    if free.work <= 0:  # nobody does anything that takes time
+    if free.work <= 0:  # the requests take no time at all
         return ByRates(Pool(inf, low, inf), free.work, 0.0)
     peaks = _peaks(loads, low, free)
     least = min(peak.deviance for peak in peaks.values())
@@ -186,7 +188,7 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
 
 
 def _peaks(loads: Sequence[Seen], low: int, free: _Peak) -> dict[int, _Peak]:
-    """Numbers of threads from the fewest, until nobody waits any more."""
+    """The peak of the likelihood for each number of threads, from the fewest until nobody waits."""
     offered = max(each.rate * (each.gap + each.rest) for each in loads)
     peaks: dict[int, _Peak] = {}
     m, most = low, max(low, int(2 * offered)) + 10
@@ -202,12 +204,12 @@ def _alike(peaks: Mapping[int, _Peak], free: _Peak) -> bool:
 
 
 def _next(threads: int) -> int:
-    """The next number that is tried: one more, and from 64 on 3% more."""
+    """The next number of threads to try: one more, and from 64 on 3% more."""
     return threads + max(threads // 32, 1)
 
 
 def _chances(free: _Peak, peaks: Mapping[int, _Peak]) -> dict[float, float]:
-    """How likely each number of threads is, no limit standing for all beyond the others."""
+    """Probability of each number of threads; the last stands for all numbers beyond the others."""
     before = {m: 1 / m - 1 / _next(m) for m in peaks} | {inf: 1 / _next(max(peaks))}
     least = min(peak.deviance for peak in (*peaks.values(), free))
     each = {
@@ -218,13 +220,13 @@ def _chances(free: _Peak, peaks: Mapping[int, _Peak]) -> dict[float, float]:
 
 
 def _doubt(work: float, weights: Sequence[tuple[float, _Peak]], free: _Peak) -> float:
-    """How far the work may be from what is taken, beyond its error if nobody waited."""
+    """Root mean square error of the work due to the unknown number of threads, beyond its own."""
     mean = sum(weight * ((peak.work - work) ** 2 + peak.variance) for weight, peak in weights)
     return sqrt(max(mean - free.variance, 0.0))
 
 
 def _peak(loads: Sequence[Seen], threads: int | None) -> _Peak:
-    """The work of the highest likelihood, from 0 to the longest gap, by ends that close in."""
+    """The work of the highest likelihood, between 0 and the longest gap, by a grid that narrows."""
     low, high = 0.0, max(each.gap for each in loads)
     usual = 1 / sum(1 / max(each.error, _LEAST) ** 2 for each in loads)
     for _ in range(_ZOOMS):
@@ -242,10 +244,10 @@ def _peak(loads: Sequence[Seen], threads: int | None) -> _Peak:
 
 
 def _deviance(loads: Sequence[Seen], threads: int | None, works: FloatArray) -> FloatArray:
-    """-2 log likelihood of each work, above that of gaps known without any error of the law.
+    """Deviance, -2 log likelihood, of each work, relative to gaps without any error of the law.
 
-    Two of the law's errors are common to all loads, u and v, so that gaps vary together: with
-    D + u u' + v v', whose inverse and determinant are Woodbury's, by the matrix of u and v
+    Two errors of the law, u and v, are common to all loads, so the gaps are correlated: their
+    covariance is D + u u' + v v'. Its inverse and determinant follow by Woodbury from
 
         M = 1 + (u, v)' D^-1 (u, v).
     """

@@ -1,8 +1,9 @@
-"""Requests that services answered, and the calls that each made while it did.
+"""The requests that services answered, and the calls that each request made.
 
-A call that its caller gave up is a call of what stands for that wait: a request that takes as long
-as the caller waited, and sends a message to the one who was called, as that one goes on. What is
-answered too late is an entry of its own: it takes longer than what was answered in time.
+A call that its caller gave up becomes a call of an entry that stands for the wait: its request
+takes as long as the caller waited, and sends a message to the original callee, which goes on.
+Requests that are answered too late have an entry of their own, as they take longer than those
+answered in time.
 """
 
 from dataclasses import replace
@@ -16,16 +17,16 @@ from headway.models.measured.spans.span import SpanKind
 from headway.models.tracing.clocks import Offset, corrected
 from headway.records import dataclass
 
-_WIDTH = 1 << 20  # operations of a service, in the numbers of entries
+_WIDTH = 1 << 20  # operations per service in the numbering of entries
 
 
 class Links(NamedTuple):
-    """Requests that a link says the cause of.
+    """Requests whose cause is given by a link.
 
     Parameters
     ----------
     followed, lost
-        Those whose cause is there, and those whose cause is in no file.
+        Number of those whose cause was found, and of those whose cause is in no file.
     """
 
     followed: int
@@ -33,16 +34,16 @@ class Links(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """Calls that failed.
+    """Counts of calls that failed.
 
     Parameters
     ----------
     calls
-        How many there are, failed or not.
+        Number of calls, failed or not.
     repeated
-        How many repeat one that failed.
+        Number that repeat a failed call.
     given_up
-        Those whose callers did not wait for the answer.
+        Number whose callers stopped waiting for the answer.
     """
 
     calls: int
@@ -52,42 +53,46 @@ class Failures(NamedTuple):
 
 @dataclass(frozen=True)
 class Requests:
-    """The requests of one load, and their calls in the order of callers and of time.
+    """The requests of one load, and their calls ordered by caller and by time.
 
     Parameters
     ----------
     load
-        Its name.
+        The load's name.
     services, operations, peers
-        Names by number. Services are those that write spans, and then, in the same order, those
-        that stand for waiting for each of them until the caller gave up; operations likewise, the
-        second half being answered too late.
+        Names by number. The first half of the services are those that write spans; the second half,
+        in the same order, stand for waiting for one of them until the caller gave up. The second
+        half of the operations stand for answers that came too late.
     sampled
         Share of traces that were kept.
     entry, root
-        Service and operation as one number: of each request, and of the one that began its trace.
+        Service and operation as one number: those of each request, and those of the request that
+        began its trace.
     start, end
-        When it came and was answered [s].
+        When each request came and was answered [s].
     trace
-        Which one.
+        The number of each request's trace.
     lost, outermost
-        Whether its caller's span is missing, and whether it came from outside the traced services.
+        Whether the span of its caller is missing, and whether it came from outside the traced
+        services.
     caller, callee
-        Of each call: a request, and an entry; callees below 0 are peers that trace nothing.
+        For each call, the request that makes it and the entry that is called; below 0, a peer that
+        writes no spans.
     began, ended
-        Of each call, as its caller saw it [s].
+        When each call began and ended, as its caller saw it [s].
     message
-        Whether nobody waited for it.
+        Whether each call is a message, whose sender does not wait.
     network
-        What a call took beyond the request that it made [s]; NaN where only one of them is known.
+        Time that each call took beyond the request that it made [s]; NaN where only one of the two
+        is known.
     failures, links
-        Of its calls and requests.
+        Counts of failed calls, and of requests caused by links.
     offsets
-        Of clocks, as they were corrected.
+        Corrections of clocks.
     twice, alike
-        Spans left out, as they were there already, or as another has their identifier.
+        Number of spans left out as duplicates, and as another span has the same identifier.
     left_out, why
-        Traces left out for a span that cannot be, and what is wrong with the first.
+        Number of traces left out because of an impossible span, and what is wrong with the first.
     """
 
     load: str
@@ -123,12 +128,12 @@ class Requests:
 
     @property
     def window(self) -> float:
-        """From the first request from outside to the last [s]."""
+        """Time from the first request from outside to the last [s]."""
         begun = self.start[self.outermost]
         return float(begun.max() - begun.min()) if len(begun) else 0.0
 
     def of_service(self, service: int) -> BoolArray:
-        """Which requests are for a service."""
+        """Whether each request is for a service."""
         return np.asarray(self.entry // _WIDTH == service)
 
     def service_of(self, entry: int) -> str:
@@ -136,33 +141,34 @@ class Requests:
         return self.services[entry // _WIDTH] if entry >= 0 else self.peer(entry)
 
     def operation_of(self, entry: int) -> str:
-        """The operation of an entry."""
+        """The operation of an entry; a peer's own name."""
         return self.operations[entry % _WIDTH] if entry >= 0 else self.peer(entry)
 
     def in_time(self, entry: int) -> int:
-        """The entry that answers in time, of one that does so or too late."""
+        """The entry that answers in time, for an entry of late answers; any other entry itself."""
         half = len(self.operations) // 2
         return entry - half if entry >= 0 and entry % _WIDTH >= half else entry
 
     def peer(self, callee: int) -> str:
-        """The name of a peer: what its caller says of it, or what it asks."""
+        """The name of a peer: as its caller gives it, or else the operation called."""
         number = -callee - 1
         named = number < len(self.peers)
         return self.peers[number] if named else self.operations[number - len(self.peers)]
 
 
 def requests_of(spans: Spans) -> Requests:
-    """Find requests and calls among spans.
+    """Find the requests and calls in spans.
 
-    A span serves if it is of kind server or consumer, or if another service caused it; all other
-    spans are parts of the one that serves above them, as are the requests of an operation for
-    itself. A client's span tells how long its caller waited; one that nothing answers is a call to
-    a peer that writes no traces, or was given up if others like it are answered.
+    A span serves a request if its kind is server or consumer, or if another service caused it;
+    every other span is a part of the serving span above it, and so is a request that an operation
+    makes to itself. A client span tells how long the caller waited. A client span that no server
+    span answers is a call to a peer that writes no spans; if others like it are answered, it was
+    given up.
 
     Parameters
     ----------
     spans
-        Of a load.
+        The spans of one load.
     """
     spans, offsets = corrected(spans)
     serving = serves(spans) & ~_generators(spans)
@@ -219,13 +225,13 @@ def requests_of(spans: Spans) -> Requests:
 
 
 class _Calls(NamedTuple):
-    """Calls in the order of callers and of time, by the rows of spans.
+    """Calls ordered by caller and by time, by row numbers of spans.
 
     Parameters
     ----------
     by, seen, answer
-        The request that makes each, the span that tells how long its caller waited, and that of
-        the request that it makes; -1 where no span answers.
+        The request that makes each call, the span that tells how long its caller waited, and the
+        span of the request that it makes; -1 where no span answers.
     callee, message, network
         As in `Requests`.
     """
@@ -244,7 +250,7 @@ def _entries(spans: Spans) -> IntArray:
 
 
 def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) -> _Calls:
-    """All calls."""
+    """All calls, answered or not."""
     asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER))
     inner = np.flatnonzero(within)
     above = spans.parent[inner]
@@ -257,7 +263,8 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
     lengths = spans.end - spans.start
     took = np.where(asks[above], lengths[seen[: len(inner)]] - lengths[inner], np.nan)
     sent = spans.kind[seen] == SpanKind.PRODUCER
-    linked = spans.linked[inner] & (spans.kind[inner] != SpanKind.SERVER)  # which answers a call
+    # a request that links to its cause rather than answering a call
+    linked = spans.linked[inner] & (spans.kind[inner] != SpanKind.SERVER)
     sent[: len(inner)] |= (spans.kind[inner] == SpanKind.CONSUMER) | linked
     made = _Calls(
         owner[np.append(above, alone)],
@@ -272,7 +279,7 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
 
 
 def _asked(spans: Spans, clients: IntArray, answers: IntArray, alone: IntArray) -> IntArray:
-    """Whom clients ask that nothing answers: a peer, or who answers others like one that failed."""
+    """Callees of calls that no span answers: peers, or those of answered calls like them."""
     named = spans.peer[alone] > 0
     peers = -1 - np.where(named, spans.peer[alone], len(spans.peers) + spans.operation[alone])
     failed = np.flatnonzero(spans.failed[alone])
@@ -287,13 +294,13 @@ def _asked(spans: Spans, clients: IntArray, answers: IntArray, alone: IntArray) 
 
 
 def _repeated(spans: Spans, made: _Calls) -> int:
-    """How many calls are those before them again, which failed."""
+    """Number of calls that repeat the call before them, which failed."""
     same = (made.by[1:] == made.by[:-1]) & (made.callee[1:] == made.callee[:-1])
     return int((same & spans.failed[made.seen[:-1]]).sum())
 
 
 def _generators(spans: Spans) -> BoolArray:
-    """Spans of load generators: clients at the top of a trace, of services that serve nobody."""
+    """Which spans are a load generator's: root spans of clients whose service serves nobody."""
     marked = np.isin(spans.kind, (SpanKind.SERVER, SpanKind.CONSUMER))
     serving = np.isin(spans.service, np.unique(spans.service[marked]))
     asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER))
@@ -301,7 +308,7 @@ def _generators(spans: Spans) -> BoolArray:
 
 
 def _of_itself(spans: Spans, serving: BoolArray) -> BoolArray:
-    """Spans that serve what their own operation asks for: no call of another entry."""
+    """Whether each span serves a request that its own operation makes: no call of another entry."""
     above = np.maximum(spans.parent, 0)
     owner = _owners(spans, serving)[above]
     same = (spans.service == spans.service[owner]) & (spans.operation == spans.operation[owner])
@@ -309,7 +316,7 @@ def _of_itself(spans: Spans, serving: BoolArray) -> BoolArray:
 
 
 def _owners(spans: Spans, serving: BoolArray) -> IntArray:
-    """The nearest span at or above each that serves; the topmost where none does."""
+    """The nearest serving span at or above each span; the topmost where none serves."""
     at = np.arange(len(spans))
     above = np.where(serving | (spans.parent < 0), at, spans.parent)
     for _ in range(max(len(spans), 2).bit_length()):

@@ -1,4 +1,4 @@
-"""Standard errors of means: of requests, traces and loads, whichever of them go together."""
+"""Standard errors of means over requests that may be correlated within traces and loads."""
 
 from math import sqrt
 
@@ -8,25 +8,25 @@ from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import IntArray
 
 _FEW = 2
-_ROUNDING = 1e-9  # times are whole nanoseconds
+_ROUNDING = 1e-9  # relative: times are whole nanoseconds
 
 
 def standard_error(values: FloatArray, trace: IntArray) -> float:
-    """Of a mean of n values, where those of one trace go together.
+    """Standard error of a mean of n values that may be correlated within traces.
 
     With J traces, S_j the sum of the n_j values of trace j, and m the mean,
 
         se^2 = J / (J - 1) sum_j (S_j - n_j m)^2 / n^2
 
-    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36). One
-    trace shows no spread; it is taken to be as large as its mean, as of exponential times.
+    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36). One trace
+    shows no spread: its error is taken to be as large as its mean, as for exponential times.
 
     Parameters
     ----------
     values
-        Of requests.
+        One value per request.
     trace
-        A number for the trace of each.
+        The number of each request's trace.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def standard_error(values: FloatArray, trace: IntArray) -> float:
 
 
 def _between(values: FloatArray, trace: IntArray) -> float:
-    """What the spread between traces shows; 0 for a single one."""
+    """Standard error from the spread between traces; 0 for a single trace."""
     traces = int(np.count_nonzero(np.bincount(trace)))
     off = np.bincount(trace, values - values.mean())
     spread = sqrt(float((off**2).sum()) / len(values))
@@ -58,9 +58,9 @@ def _between(values: FloatArray, trace: IntArray) -> float:
 def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> float:
     """Standard error of a mean over loads that may differ by more than chance.
 
-    With means m_l, their variances s_l^2 and w_l = 1 / s_l^2, Q = sum w_l (m_l - m)^2 is chi
-    squared with L - 1 degrees of freedom if they differ by chance. If it is above that by two of
-    its standard errors, sqrt(2 (L - 1)), the variance t^2 between loads counts (DerSimonian and
+    With means m_l, variances s_l^2 and w_l = 1 / s_l^2, Q = sum w_l (m_l - m)^2 is chi squared with
+    L - 1 degrees of freedom if the loads differ by chance only. If Q exceeds that by two of its
+    standard errors, sqrt(2 (L - 1)), the variance t^2 between loads is included (DerSimonian and
     Laird, Controlled Clinical Trials 7, 1986, eq. 8):
 
         t^2 = (Q - (L - 1)) / (sum w_l - sum w_l^2 / sum w_l).
@@ -70,7 +70,7 @@ def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> flo
     values, trace
         As for `standard_error`.
     load
-        A number for the load of each.
+        The number of each request's load.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Threads and processors of each service, and what each request waited for a thread.
+"""Threads and processors of each service, and how long each request waited for a thread.
 
-Where every request of a load is known, threads are found by who waited (`pools`); otherwise from
-mean times at several loads (`rates`). A service whose pool is never full may share processors: then
-all its own time stretches, by the same law of rates.
+Where every request of a load is known, threads are found from the requests that waited (`pools`);
+otherwise from mean times at several loads (`rates`). A service whose pool is never full may share
+processors: then all its own time stretches, by the same law as in `rates`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from headway.models.tracing.pools import Arrivals, Pool, pool_of, waits_of
 from headway.models.tracing.rates import Seen, pool_by_rates
 from headway.records import dataclass
 
-_WHOLE = 0.999  # share of traces kept from which every request is known
+_WHOLE = 0.999  # share of traces kept from which all requests count as known
 _FEW = 2
 _SURE = 1.96  # standard errors of a 95% interval
 
 
 class Growth(NamedTuple):
-    """By which share work takes longer in one load than in another."""
+    """The share by which work takes longer in one load than in another."""
 
     share: float
     quick: str
@@ -34,23 +34,22 @@ class Growth(NamedTuple):
 
 @dataclass(frozen=True)
 class Threads:
-    """What limits services.
+    """The limits of services: threads and processors, and the waiting for them.
 
     Parameters
     ----------
     pools
         Threads of each service.
     processors
-        Servers of the processors of services whose work stretches.
+        Servers of the processors of those services whose work stretches.
     growing
-        Services whose work differs between loads though nothing explains it.
+        Services whose work differs between loads without an explanation.
     longer
-        Services whose waiting is known on average only: how long it was in each load [s].
+        Services of whose waiting only the mean is known: that mean in each load [s].
     doubt
-        Services whose work is not known better than so, as waiting or too much of it may be in
-        what was taken off [s].
+        Standard error of the mean work of a service that is due to its uncertain waiting [s].
     waits
-        Of each request for a thread; NaN where it is not known [s].
+        Time that each request waited for a thread; NaN where that is not known [s].
     """
 
     pools: Mapping[str, Pool]
@@ -62,12 +61,12 @@ class Threads:
 
 
 def threads_of(requests: Keyed) -> Threads:
-    """Find them.
+    """Find the threads and processors of all services.
 
     Parameters
     ----------
     requests
-        Of all loads.
+        The requests of all loads.
     """
     found = _Found(requests)
     for service, name in enumerate(requests.loads[0].traced):
@@ -80,7 +79,7 @@ def threads_of(requests: Keyed) -> Threads:
 
 
 class _Found:
-    """What is known so far, service by service."""
+    """The limits found so far, service by service."""
 
     def __init__(self, requests: Keyed) -> None:
         self.requests = requests
@@ -107,10 +106,11 @@ class _Found:
         return found
 
     def arrivals(self, k: int, rows: IntArray) -> Arrivals:
-        """Requests in order; those count that came when all who were there are known.
+        """A load's requests in order; those count that came when all requests in service are known.
 
-        A file has the traces that began while it was written. So those of earlier ones have left a
-        service when its last request of any trace has, counted from where that trace began.
+        A file has the traces that began while it was written. Requests of earlier traces have left
+        a service once the longest time from a trace's beginning to its last request there has
+        passed.
         """
         all_of = self.requests
         came = all_of.start[rows]
@@ -126,7 +126,7 @@ class _Found:
         )
 
     def service(self, name: str, rows: Mapping[int, IntArray]) -> None:
-        """The threads of a service, or else its processors."""
+        """Find the threads of a service, or else its processors."""
         shares = self.requests.shares
         found = {k: self.arrivals(k, each) for k, each in rows.items()}
         whole = [each for k, each in found.items() if shares[k] >= _WHOLE]
@@ -149,7 +149,7 @@ class _Found:
     def stretched(
         self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
     ) -> None:
-        """Whether the work of a service stretches as it does at a processor that is shared."""
+        """Find whether the work of a service stretches as it does at shared processors."""
         seen = {
             k: replace(self.seen(k, found[k], self.requests.own[each]), rest=0.0, scv=1.0)
             for k, each in rows.items()
@@ -170,14 +170,14 @@ class _Found:
             self.growing[name] = Growth(apart / seen[quick].gap, *names)
 
     def seen(self, k: int, each: Arrivals, gap: FloatArray) -> Seen:
-        """A service at a load by its mean times, `gap` being what waiting makes longer [s]."""
+        """A service at a load by its mean times; `gap` is the time that waiting lengthens [s]."""
         window = float(each.came[-1] - each.came[0])
         rest = each.answered - each.came - gap
         return Seen.of(gap, rest, each.trace, window, self.requests.shares[k])
 
 
 def _apart(whole: Sequence[Arrivals], pool: Pool) -> float:
-    """How far mean waits are from those for the fewest and the most threads there may be [s]."""
+    """How far mean waits are from those with the fewest and the most possible threads [s]."""
     means = [
         float(np.concatenate([waits_of(each, m)[each.counts] for each in whole]).mean())
         for m in (pool.low, pool.threads, pool.high)

@@ -1,4 +1,4 @@
-"""From traces to a model: read, find, write, and compare with the traces' own times."""
+"""From traces to a model: read them, find the services, write the model, and compare the two."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -21,16 +21,16 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Compared:
-    """A load as it was traced, and as the model answers it.
+    """The response time of a load as it was traced, and as the model predicts it.
 
     Parameters
     ----------
     load
-        As traced.
+        The load as traced.
     response_time
-        The model's mean response time [s]; None where it has no answer.
+        The model's mean response time [s]; None where the model has no answer.
     note
-        What is approximate about it, or why there is none.
+        What is approximate about the answer, or why there is none.
     """
 
     load: Load
@@ -39,7 +39,7 @@ class Compared:
 
     @property
     def difference(self) -> float | None:
-        """The model's time over the traced one, minus 1."""
+        """The model's response time over the traced one, minus 1."""
         if self.response_time is None or not self.load.response_time > 0:
             return None
         return self.response_time / self.load.response_time - 1
@@ -47,18 +47,18 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class TracedModel(Kept, Answer):
-    """A model of the services in some traces.
+    """A model made from the traces of services.
 
     Parameters
     ----------
     model, text
-        The model, and its file.
+        The model, and the text of its file.
     services, names
-        What was found, and what its entries are called in the model.
+        The services found, and the names of their entries in the model.
     findings
-        What the traces do not say, or say wrongly.
+        What the traces leave open, or get wrong.
     compared
-        A row a load.
+        A comparison for each load.
     """
 
     model: Model
@@ -88,24 +88,24 @@ def model_traces(
         Files of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2), folders, patterns and archives;
         each file is a load, and files that share traces are one.
     name
-        Of the model.
+        The model's name.
     sampled
-        Share of traces that were kept, above 0 and at most 1: of all loads, or by load where
+        Share of traces that were kept, above 0 and at most 1: one for all loads, or by load where
         spans do not say it.
     window
         Length of a load [s], where one long file holds several.
     metrics
-        A file of how many processors each service kept busy: a table, or what Prometheus'
-        query_range answers.
+        A file that says how many processors each service kept busy: a table, or the answer of
+        Prometheus' query_range.
     advance
         Called after each megabyte of a long file.
 
     Raises
     ------
     MeasurementError
-        For files that are no traces, or damaged.
+        For files that are not traces, or are damaged.
     InvalidParameter
-        For shares that cannot be, and loads that are not there.
+        For impossible shares, and loads that are not there.
     """
     return model_read(read_loads(places, window, advance), name, sampled, metrics)
 
@@ -116,21 +116,21 @@ def model_read(
     sampled: float | Mapping[str, float] = 1.0,
     metrics: str | None = None,
 ) -> TracedModel:
-    """Make a model of spans that have been read.
+    """Make a model of spans that have already been read.
 
     Parameters
     ----------
     read
-        Loads of one reading.
+        Loads read together.
     name, sampled, metrics
         As for `model_traces`.
 
     Raises
     ------
     MeasurementError
-        For traces of which none begins in a service.
+        For traces none of which begins in a service.
     InvalidParameter
-        For shares that cannot be, and loads that are not there.
+        For impossible shares, and loads that are not there.
     """
     shares = _shares(sampled, [spans.name for spans in read.loads])
     services = services_of(read.loads, shares, _metrics(metrics, read))
@@ -164,7 +164,7 @@ def shares_of(texts: Sequence[str]) -> float | dict[str, float]:
     Raises
     ------
     InvalidParameter
-        For anything else.
+        For any other text.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def shares_of(texts: Sequence[str]) -> float | dict[str, float]:
 
 
 def _shares(sampled: float | Mapping[str, float], loads: Sequence[str]) -> dict[str, float]:
-    """Shares by load."""
+    """Share of traces kept, by load."""
     given = sampled if isinstance(sampled, Mapping) else {}
     for load in given:
         if load not in loads:
@@ -199,7 +199,7 @@ def _shares(sampled: float | Mapping[str, float], loads: Sequence[str]) -> dict[
 
 
 def _compared(model: Model, load: Load) -> Compared:
-    if load.rate == 0:  # which is a finding
+    if load.rate == 0:  # reported as a finding
         return Compared(load, None, "")
     try:
         solution = model.solve()

@@ -1,12 +1,13 @@
-"""Entries that only begin traces: of outsiders, or of somebody who writes no spans.
+"""Entries that only begin traces: called from outside, or by a peer that writes no spans.
 
-Who passes no context on makes its callees begin traces. Where others ask for the same entry that
-shows; where nobody else does, the entry looks as if outsiders asked for it. A callee's request
-lies within the call that caused it: so if every request of an entry lies within some open call to
-the one who writes no spans, and more of them than would by chance, that one made them all. Chance
-is what the same requests do half a window later, when they are none of its calls'.
+The callees of a peer that does not pass the trace context on begin traces. Where traced services
+call the same entry as well, that shows; where none does, the entry looks as if it were called from
+outside. A callee's request lies within the call that caused it. So if every request of an entry
+lies within some open call to the peer, and more of them do than would by chance, the peer made them
+all. Chance is estimated from the same requests shifted by half a window, when the peer's calls did
+not cause them.
 
-The other way round proves nothing, as clocks may differ: then the entry is left as it is, in doubt.
+The converse proves nothing, as clocks may differ: then the entry is left as it is, in doubt.
 """
 
 from collections.abc import Sequence
@@ -19,23 +20,24 @@ from headway.models.measured.spans.columns import BoolArray, IntArray
 from headway.models.tracing.requests import Requests
 
 _WHOLE = 0.999  # share of traces kept from which every call is known
-_ALL = 0.99  # share of requests within calls: timers are read in no fixed order
-_CLEAR = 4.0  # standard errors beyond chance
+_ALL = 0.99  # share of requests that must lie within calls: timers are not read in a fixed order
+_CLEAR = 4.0  # standard errors by which that must exceed chance
 
 
 def unseen_callers(
     loads: Sequence[Requests], shares: Sequence[float], begin_traces: IntArray
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Entries that must have been asked for within calls to a peer, and those that may have been.
+    """Entries that a peer must have called, and entries that it may have called.
 
-    Only services whose traces never ask a peer are looked at: those that do are asked from outside.
+    An entry is a candidate only if no trace that begins in its service calls a peer: otherwise its
+    service is called from outside.
 
     Parameters
     ----------
     loads, shares
-        All of them, and the share of traces kept in each.
+        All loads, and the share of traces kept in each.
     begin_traces
-        Entries that begin nearly all traces they are in.
+        Entries that begin nearly all traces in which they occur.
     """
     peers = {int(peer) for load in loads for peer in np.unique(load.callee[load.callee < 0])}
     asking = {
@@ -52,7 +54,7 @@ def unseen_callers(
 
 
 def _is_within(loads: Sequence[Requests], entry: int) -> bool:
-    """Whether the requests of an entry lie within calls to the peer, beyond chance."""
+    """Whether the requests of an entry lie within calls to the peer, by more than chance."""
     requests = within = by_chance = 0
     for load in loads:
         rows, calls = load.entry == entry, load.callee < 0
@@ -62,7 +64,7 @@ def _is_within(loads: Sequence[Requests], entry: int) -> bool:
         requests += len(start)
         within += int(_lie_within(start, start + lasts, *open_calls).sum())
         by_chance += int(_lie_within(later, later + lasts, *open_calls).sum())
-    chance = (by_chance + 1) / (requests + 2)  # Laplace's rule, so that it is never certain
+    chance = (by_chance + 1) / (requests + 2)  # Laplace's rule of succession: never 0 or 1
     beyond = within - requests * chance
     return bool(
         within >= _ALL * requests and beyond > _CLEAR * sqrt(requests * chance * (1 - chance))
@@ -72,7 +74,7 @@ def _is_within(loads: Sequence[Requests], entry: int) -> bool:
 def _lie_within(
     start: FloatArray, end: FloatArray, began: FloatArray, ended: FloatArray
 ) -> BoolArray:
-    """Which times lie within one of some calls: of those begun before, one is answered after."""
+    """Which times lie within a call: one that began before them and was answered after them."""
     order = np.argsort(began)
     latest = np.append(-np.inf, np.maximum.accumulate(ended[order]))
     return np.asarray(latest[np.searchsorted(began[order], start, side="right")] >= end)
