@@ -6,12 +6,15 @@ from math import inf
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
 from headway.kinds import number_of
 from headway.models.importing.foreign.naming import plain_names
 from headway.models.importing.lqn.crossing import Crossing, Join, Met, Split
 from headway.models.importing.lqn.fans import fans_of
 from headway.models.importing.lqn.parts import check_parts
+from headway.models.importing.lqn.variables import Variables
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, unit
@@ -41,6 +44,7 @@ AT_TASKS = {
     "hol": Discipline.PRIORITY,
     "pri": Discipline.PRIORITY,
 }
+_SECONDS = "host-demand-mean", "think-time"
 _CALLS = {"synch-call": True, "asynch-call": False}
 _ORDERS = {"STOCHASTIC": False, "DETERMINISTIC": True}
 _PHASES = 1, 2, 3
@@ -105,6 +109,7 @@ class _Reading:
         self.source = source
         self.parameters: dict[str, Parameter] = {}
         self.values: dict[str, float] = {}
+        self.variables = Variables("", (), self.wrong)
         self.drawn: set[str] = set()
         self.graphs: list[_Activities] = []
 
@@ -118,6 +123,8 @@ class _Reading:
         entries: dict[str, Entry] = {}
         found = [one.get("name", "") for part in ("processor", "task") for one in root.iter(part)]
         self.plain = plain_names(found)
+        said = " ".join(one.text or "" for one in root.findall("parameters"))
+        self.variables = Variables(said, found, self.wrong)
         ranked = any("priority" in one.attrib for one in root.iter())
         self.usual_rank = 0.0 if ranked else 1.0
         for task in root.findall("task"):
@@ -137,6 +144,7 @@ class _Reading:
                     entries[each] = entry
         if not tasks:
             raise self.wrong("lqn-model", "it has no task")
+        self.declare_variables()
         fans = fans_of(self, root, Layers(processors, tasks, entries).numbered(self.values))
         tasks = {name: replace(task, fan_out=fans[name]) for name, task in tasks.items()}
         return Layers(processors, tasks, entries)
@@ -167,19 +175,39 @@ class _Reading:
         if text is None:
             return default
         value = number_of(text)
+        if value is None and "$" in text:
+            return self.variables.value_of(text, f"{place}: {key}")
         if value is None:
             raise self.wrong(place, f"{key} is {quoted(text)}; it must be a number")
         return value
 
-    def members(self, element: Element, place: str) -> float:
-        """Servers, threads or clients."""
+    def amount(self, element: Element, key: str, place: str, default: float) -> Formula:
+        """A number, or a formula of variables."""
+        text = element.get(key, "")
+        if "$" not in text:
+            return of_number(self.number(element, key, place, default))
+        return self.variables.formula_of(text, f"{place}: {key}", seconds=key in _SECONDS)
+
+    def members(self, element: Element, place: str, what: str) -> Formula:
+        """Servers, threads or clients: a parameter, but for a single server."""
+        text = element.get("multiplicity", "1")
+        if "$" in text and element.get("scheduling") != "inf":
+            return self.variables.formula_of(text, f"{place}: multiplicity")
         number = self.number(element, "multiplicity", place, 1.0)
-        if element.get("scheduling") != "inf":
-            return number
-        if number not in (1.0, inf):
+        if element.get("scheduling") == "inf" and number not in (1.0, inf):
             what = f"it is without limit (scheduling inf) and {digits(number)}-fold; delete one"
             raise self.wrong(place, what)
-        return inf
+        if number == inf or element.get("scheduling") == "inf":
+            return of_number(inf)
+        if what == "servers" and number <= 1:
+            return of_number(number)
+        return formula(self.parameter(f"{self.plain[self.name_of(element)]}_{what}", number))
+
+    def declare_variables(self) -> None:
+        """Make parameters of the variables that are used."""
+        for each in self.variables.parameters():
+            self.parameters[each.name] = replace(each, value=None)
+            self.values[each.name] = float(np.ravel(each.value)[0])
 
     def known(
         self, words: Mapping[str, Known], element: Element, default: str, place: str
@@ -192,6 +220,8 @@ class _Reading:
 
     def parameter(self, name: str, value: float, seconds: bool = False) -> str:  # noqa: FBT001, FBT002
         """A number that is worth a name of its own."""
+        while name in self.variables.names:
+            name = f"{name}_2"
         self.parameters[name] = Parameter(name, None, unit("s") if seconds else ONE, 0.0)
         self.values[name] = value
         return name
@@ -199,17 +229,13 @@ class _Reading:
     def processor(self, name: str, element: Element) -> Processor:
         place = f"processor {name}"
         discipline = self.known(AT_PROCESSORS, element, "fcfs", place)
-        servers = self.members(element, place)
+        servers = self.members(element, place, "servers")
         speed, copies = (
-            of_number(self.number(element, key, place, 1.0))
-            for key in ("speed-factor", "replication")
+            self.amount(element, key, place, 1.0) for key in ("speed-factor", "replication")
         )
-        if servers == inf:
-            return Processor(of_number(inf), Discipline.SHARING, speed, copies)
-        named = of_number(servers)
-        if servers > 1:
-            named = formula(self.parameter(f"{self.plain[name]}_servers", servers))
-        return Processor(named, discipline, speed, copies)
+        if servers.constant == inf:
+            discipline = Discipline.SHARING
+        return Processor(servers, discipline, speed, copies)
 
     def refuse(self, element: Element, place: str, usual: Mapping[str, str]) -> None:
         """Refuse attributes with other values than the usual ones."""
@@ -222,20 +248,13 @@ class _Reading:
         discipline = self.known(AT_TASKS, element, "fcfs", place)
         self.refuse(element, place, {"queue-length": "0", "initially": ""})
         clients = element.get("scheduling") == "ref"
-        threads = self.members(element, place)
-        plain = self.plain[name]
-        if threads == inf:
-            members = of_number(inf)
-        elif clients:
-            members = formula(self.parameter(f"{plain}_population", threads))
-        else:
-            members = formula(self.parameter(f"{plain}_threads", threads))
-        think = self.number(element, "think-time", place, 0.0)
-        thinks = of_number(think)
-        if think:
-            thinks = formula(self.parameter(f"{plain}_think_time", think, seconds=True))
+        members = self.members(element, place, "population" if clients else "threads")
+        thinks = self.amount(element, "think-time", place, 0.0)
+        if thinks.constant:
+            own = self.parameter(f"{self.plain[name]}_think_time", thinks.constant, seconds=True)
+            thinks = formula(own)
         rank = self.number(element, "priority", place, self.usual_rank)
-        copies = of_number(self.number(element, "replication", place, 1.0))
+        copies = self.amount(element, "replication", place, 1.0)
         return Task(processor, members, thinks, clients, discipline, int(rank), copies)
 
     def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
@@ -261,10 +280,10 @@ class _Reading:
             else:
                 raise self.wrong(place, "it has no activities; give it some, or leave it out")
             forwards = {
-                one.get("dest", ""): of_number(self.number(one, "prob", place, 1.0))
+                one.get("dest", ""): self.amount(one, "prob", place, 1.0)
                 for one in entry.findall("forwarding")
             }
-            rate = of_number(self.number(entry, "open-arrival-rate", place, 0.0))
+            rate = self.amount(entry, "open-arrival-rate", place, 0.0)
             rank = int(self.number(entry, "priority", place, self.usual_rank))
             yield name, Entry(task, flow, rate, forwards, rank)
 
@@ -292,9 +311,9 @@ class _Reading:
                 known, dest = calls[_CALLS[part.tag]], part.get("dest", "")
                 if dest in known:
                     raise self.wrong(where, f"it calls {dest} twice; add up the calls")
-                known[dest] = of_number(self.number(part, "calls-mean", where, 1.0))
+                known[dest] = self.amount(part, "calls-mean", where, 1.0)
         demand, scv, think = (
-            of_number(self.number(element, key, where, default))
+            self.amount(element, key, where, default)
             for key, default in (
                 ("host-demand-mean", 0.0),
                 ("host-demand-cvsq", 1.0),
@@ -467,9 +486,9 @@ class _Activities:
         ways: list[tuple[Formula, Flow]] = []
         meets = []
         for one in members:
-            chance = self.reading.number(one, "prob", self.place, 1.0)
+            chance = self.reading.amount(one, "prob", self.place, 1.0)
             flow, met = self.follow(one.get("name", ""), entry)
-            ways.append((of_number(chance), flow))
+            ways.append((chance, flow))
             meets.append(met)
         if len(set(meets)) > 1:
             what = "some ways of a choice lead to a join and others do not"
@@ -480,11 +499,11 @@ class _Activities:
     def _loops(self, after: Element, members: list[Element], entry: str) -> tuple[list[Flow], Met]:
         parts: list[Flow] = []
         for one in members:
-            count = self.reading.number(one, "count", self.place, 1.0)
+            count = self.reading.amount(one, "count", self.place, 1.0)
             body, met = self.follow(one.get("name", ""), entry)
             if met is not None:
                 raise self.wrong("a loop leads to a join outside it")
-            parts.append(Loop(body, of_number(count)))
+            parts.append(Loop(body, count))
         end = after.get("end")
         if not end:
             return parts, None

@@ -26,9 +26,15 @@ class _Kind:
 _PASSED = "passed over"
 """What is inside these does not matter."""
 
+_INSTEAD = {
+    "lqx": "put what its program sets into <parameters>, such as $x = 1, in place of it",
+    "convergence-collection": "leave it out, and give its variables the values that they take",
+}
+"""What to do about parts for which there is more to do than to leave them out."""
+
 _DOES = "host-demand-mean host-demand-cvsq think-time max-service-time call-order"
 _CALLS = {"synch-call": "call", "asynch-call": "call"}
-_AROUND = "solver-params", "plot-control", "run-control", "pragma", "spex"
+_AROUND = "solver-params", "plot-control", "run-control", "pragma", "spex", "parameters"
 
 
 def _kind(needs: str = "", may: str = "", **parts: str) -> _Kind:
@@ -113,7 +119,8 @@ def _check(element: Element, kind: str, place: str, wrong: Wrong) -> None:
             continue
         inside = row.parts.get(part.tag)
         if inside is None:
-            raise wrong(place, f"<{part.tag}> is not supported; leave it out")
+            instead = _INSTEAD.get(part.tag, "leave it out")
+            raise wrong(place, f"<{part.tag}> is not supported; {instead}")
         if inside != _PASSED:
             _check(part, inside, _place(part, place), wrong)
 
@@ -129,7 +136,7 @@ def _check_attributes(element: Element, row: _Kind, place: str, wrong: Wrong) ->
 
 
 def _is_result(tag: str) -> bool:
-    return tag.startswith("result-") or tag.endswith(("histogram", "-distribution"))
+    return tag.startswith(("result-", "results-")) or tag.endswith(("histogram", "-distribution"))
 
 
 def _place(element: Element, outside: str) -> str:

@@ -17,11 +17,12 @@ from headway.errors import ModelFileError, nearest, quoted
 from headway.kinds import number_of
 
 _TOKEN = re.compile(
-    r"""(?P<gap>\s+|\#[^\n]*) | "[^"\n]*" | ->
-    | -?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(?![\w.]) | [@$]?\w[\w.]* | \S""",
+    r"""(?P<gap>\s+ | \#[^\n]* | %\w+(?:\[\d+\]\s*\$\w+)?\s*\$\w+) | "[^"\n]*" | -> | \*\*
+    | {[^}\n]*} | -?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(?![\w.]) | [@$]?\w[\w.]* | \S""",
     re.VERBOSE,
 )
 _END = "-1"
+_VALUES = "$", "@", "{"  # at the begin of a variable, and of a formula of some
 
 _PROCESSORS = {
     "f": "fcfs", "h": "hol", "p": "pp", "s": "ps", "i": "inf", "r": "rand", "c": "cfs",
@@ -49,6 +50,7 @@ Found = TypeVar("Found")
 class _Token:
     text: str
     line: int
+    begins: bool
 
 
 @dataclass
@@ -114,11 +116,15 @@ class _Reading:
         self.processors: dict[str, Element] = {}
         self.tasks: dict[str, Element] = {}
         self.entries: dict[str, _Entry] = {}
+        self.variables: Element | None = None
 
     def read(self) -> Element:
         """The root element."""
         while self.at < len(self.tokens):
-            section = self.next()
+            section = self.take()
+            if section.startswith("$"):
+                self.variable(section)
+                continue
             if section not in _SECTIONS:
                 msg = f"{quoted(section)} begins no section{_ARE} {', '.join(_SECTIONS)}"
                 raise self.wrong(msg)
@@ -139,15 +145,19 @@ class _Reading:
         at = self.at + further
         return self.tokens[at].text if at < len(self.tokens) else ""
 
-    def next(self) -> str:
-        """Take the next token."""
+    def take(self) -> str:
+        """Take the next token, which may be a variable."""
         if self.at >= len(self.tokens):
             msg = f"the file ends inside a section; close it by {_END}"
             raise self.wrong(msg)
         self.at += 1
-        token = self.tokens[self.at - 1].text
-        if token[0] in "$@":
-            msg = f"the variable {quoted(token)} of SPEX is not supported; write its value"
+        return self.tokens[self.at - 1].text
+
+    def next(self) -> str:
+        """Take the next token."""
+        token = self.take()
+        if token[0] in _VALUES:
+            msg = f"the variable {quoted(token)} stands where a word must be; write the word"
             raise self.wrong(msg)
         return token
 
@@ -164,21 +174,17 @@ class _Reading:
             raise self.wrong(msg)
 
     def number(self) -> str:
-        """Take a number."""
-        token = self.next()
-        if number_of(token) is None:
+        """Take a number, or a formula of variables."""
+        token = self.take()
+        if number_of(token) is None and token[0] not in _VALUES:
             msg = f"{quoted(token)} stands where a number must be"
             raise self.wrong(msg)
-        return token
+        return token.strip("{}")
 
     def is_number(self, further: int = 0) -> bool:
         """Whether a number is next, or further on, and not the end of a row."""
         token = self.peek(further)
-        return token != _END and number_of(token) is not None
-
-    def is_value(self, further: int) -> bool:
-        """Whether a number is further on, or a variable in its place."""
-        return self.is_number(further) or self.peek(further)[:1] in ("$", "@")
+        return token[:1] in _VALUES or (token != _END and number_of(token) is not None)
 
     def row(self) -> Iterator[str]:
         """Tokens to the end of a row."""
@@ -195,7 +201,7 @@ class _Reading:
     def lines(self) -> Iterator[str]:
         """First tokens of lines of a section, behind the count of these."""
         if self.is_number():
-            self.next()
+            self.take()
         yield from self.row()
 
     def known(self, kind: str, known: Mapping[str, Found]) -> Found:
@@ -216,7 +222,8 @@ class _Reading:
 
     def general(self) -> None:
         """``G "comment" convergence limit -1``: only the comment is of use here."""
-        for token in self.row():
+        while not self.takes(_END):
+            token = self.take()
             if token.startswith('"'):
                 self.root.set("description", token.strip('"').strip())
 
@@ -230,12 +237,12 @@ class _Reading:
             own = {"name": name, "scheduling": self.word(_PROCESSORS)}
             element = self.processors[name] = SubElement(self.root, "processor", own)
             if self.is_number():
-                self.next()
+                self.take()
             self.flags(element, {"m": "multiplicity", "r": "replication", "R": "speed-factor"})
 
     def flags(self, element: Element, attributes: Mapping[str, str]) -> None:
         """Letters with a number each, in any order."""
-        while self.peek() == "i" or (self.peek() in attributes and self.is_value(1)):
+        while self.peek() == "i" or (self.peek() in attributes and self.is_number(1)):
             letter = self.next()
             if letter == "i":
                 element.set("scheduling", "inf")
@@ -281,7 +288,7 @@ class _Reading:
         self.known("processor", self.processors).append(element)
         self.tasks[name] = element
         if self.is_number():
-            element.set("priority", self.next())
+            element.set("priority", self.number())
         self.flags(element, _OF_TASKS)
 
     def fan(self, letter: str, kind: str, tasks: Mapping[str, Element]) -> None:
@@ -424,9 +431,11 @@ class _Reading:
                 SubElement(after, "activity", {"name": self.next(), "prob": chance})
                 self.takes("+")
             return after
+        if self.is_number() or self.peek(1) == "*":
+            count = self.number()
+            self.expect("*")
+            return self.loops(count)
         first = self.next()
-        if self.takes("*"):
-            return self.loops(first)
         names = [first]
         while self.takes("&"):
             names.append(self.next())
@@ -440,22 +449,49 @@ class _Reading:
         after = Element("post-LOOP")
         SubElement(after, "activity", {"name": self.next(), "count": count})
         while self.takes(","):
-            name = self.next()
-            if self.takes("*"):
-                SubElement(after, "activity", {"name": self.next(), "count": name})
+            if self.is_number():
+                count = self.number()
+                self.expect("*")
+                SubElement(after, "activity", {"name": self.next(), "count": count})
             else:
-                after.set("end", name)
+                after.set("end", self.next())
         return after
 
-    def variables(self) -> None:
-        raise self.wrong("reports and searches of SPEX (R, C) are not supported; leave them out")
+    def variable(self, name: str) -> None:
+        """``$name = ...``, to the next variable or section: kept for all of them together."""
+        said, depth = [name], 0
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            leads = token.text.startswith("$") or token.text in _SECTIONS
+            if leads and token.begins and depth <= 0:
+                break
+            depth += (token.text in "[(") - (token.text in "])")
+            said.append(self.take())
+        if self.variables is None:
+            self.variables = SubElement(self.root, "parameters")
+            self.variables.text = ""
+        self.variables.text = f"{self.variables.text}{' '.join(said)}\n"
+
+    def report(self) -> None:
+        """Pass over what SPEX prints: to the ``-1`` that stands first in a line, or at the end."""
+        while not (self.peek() == _END and (self.is_last() or self.tokens[self.at].begins)):
+            self.take()
+        self.take()
+
+    def is_last(self) -> bool:
+        """Whether the next token is the last one."""
+        return self.at == len(self.tokens) - 1
+
+    def searches(self) -> None:
+        raise self.wrong("searches of SPEX (C) are not supported; leave them out")
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    line = 1
+    line, last = 1, 0
     for found in _TOKEN.finditer(text):
         if found.lastgroup != "gap":
-            yield _Token(found[0], line)
+            yield _Token(found[0], line, line > last)
+            last = line
         line += found[0].count("\n")
 
 
@@ -464,12 +500,12 @@ def _said(activity: Element, letter: str, value: str) -> None:
     if letter == "f":
         if number_of(value):
             activity.set("call-order", "DETERMINISTIC")
-    elif letter in _STEP and (letter == "c" or number_of(value)):
+    elif letter in _STEP and (letter == "c" or number_of(value) != 0):
         activity.set(_STEP[letter], value)
 
 
 def _call(activity: Element, letter: str, target: str, mean: str) -> None:
-    if number_of(mean):
+    if number_of(mean) != 0:
         SubElement(activity, _CALL[letter], {"dest": target, "calls-mean": mean})
 
 
@@ -480,6 +516,6 @@ _SECTIONS: dict[str, Callable[[_Reading], None]] = {
     "T": _Reading.task_lines,
     "E": _Reading.entry_lines,
     "A": _Reading.activities,
-    "R": _Reading.variables,
-    "C": _Reading.variables,
+    "R": _Reading.report,
+    "C": _Reading.searches,
 }

@@ -191,7 +191,7 @@ REFUSED = {
     "semaphore": ("s page 2 -1", "s page 2 -1 P page", r"line 11: semaphores \(P\) are not"),
     "semaphore task": ("t web n", "t web S", "scheduling 'semaphore' is not supported"),
     "lock": ("s page 2 -1", "s page 2 -1 R page", r"read-write locks \(R\) are not supported"),
-    "variable": ("s page 2", "s page $time", "variable '[$]time' of SPEX is not supported"),
+    "variable": ("s page 2", "s page $time", "variable [$]time has no value"),
     "group": ("T 2", "U 1 g one 0.5 cpu -1 -1 T 2", r"groups of processors \(U\) are not"),
     "number": ("s page 2", "s page two", "line 11: 'two' stands where a number must be"),
     "entry": ("y use page 1", "y user page 1", "there is no entry 'user'; did you mean use"),
@@ -202,7 +202,11 @@ REFUSED = {
         "t web n page -1 cpu r 3 I users web 2",
         "task users calls 6 replicas of web, which has 3; reduce its fan_out",
     ),
-    "a variable of a flag": ("p cpu f", "p cpu f m $servers", "line 2: the variable '[$]servers'"),
+    "a variable of a flag": (
+        "p cpu f",
+        "p cpu f m $servers",
+        "cpu: multiplicity: variable [$]servers",
+    ),
     "no work": ("s page 2 -1\n", "", "entry page: it has no activities"),
     "two firsts": (
         "s page 2 -1",
@@ -214,6 +218,8 @@ REFUSED = {
         "A page a\n-1\nA web\ns a 1\n-1\n",
         "entry page: none of its activities replies",
     ),
+    "variable as a name": ("page 2 -1", "$page 2 -1", "line 11: the variable '[$]page' stands"),
+    "search": ("E 2", "C 1\n$n = $x + 1\n-1\nE 2", r"searches of SPEX \(C\) are not supported"),
     "queue": (
         "t web n page -1 cpu",
         "t web n page -1 q 5 cpu",

@@ -1,0 +1,166 @@
+"""Variables of SPEX in files of layered services: numbers, lists of them, and formulas of others.
+
+``$name = 0.5`` is a parameter; of ``[1, 2, 4]`` or ``[1:9, 2]`` it has the first value, and says
+the others; what follows from other variables is put in their place. Source: Franks and others,
+*Layered Queueing Network Solver and Simulator User Manual*, Software Performance Experiment Driver.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+
+from headway.errors import FormulaError, HeadwayError, quoted
+from headway.models.importing.foreign.naming import plain_names
+from headway.models.language.formula import Formula, formula
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import ONE, unit
+from headway.numerals import digits
+
+_VARIABLE = re.compile(r"\$(\w+)")
+_GIVEN = re.compile(r"\$(\w+)\s*=(?!=)")
+_LIST = re.compile(r"\[(.*)\]|array_create\s*\((.*)\)", re.DOTALL)
+_RANGE = re.compile(r"([^:,]+):([^:,]+),([^:,]+)")
+_MOST = 10_000  # values of a list
+_SLACK = 1e-9  # of the last value of a range, in steps
+
+Wrong = Callable[[str, str], HeadwayError]
+"""Says what is wrong at a place."""
+
+
+class Variables:
+    """What a file says of its variables, and which of them it uses.
+
+    Parameters
+    ----------
+    text
+        All that it says, one variable after the other.
+    taken
+        Names that mean something else.
+    wrong
+        Makes the error of a place and what is wrong there.
+
+    Examples
+    --------
+    >>> some = Variables("$n = [1:9, 4]  $half = $n / 2", (), lambda place, what: ValueError(what))
+    >>> some.formula_of("1 + $half", "task web").text
+    '1 + (n / 2)'
+    >>> [(one.name, one.value, one.doc) for one in some.parameters()]
+    [('n', 1.0, 'the first of 1:9:4 in the file')]
+    """
+
+    def __init__(self, text: str, taken: Collection[str], wrong: Wrong) -> None:
+        self._wrong = wrong
+        self._said: dict[str, str] = {}
+        for name, said in _definitions(text):
+            if name in self._said:
+                raise self._error(name, "it has a value twice; delete one")
+            self._said[name] = said
+        self._names = dict(plain_names(self._said))
+        for name, plain in self._names.items():
+            if plain in taken:
+                self._names[name] = f"{plain}_value"
+        self._lists: dict[str, tuple[float, ...]] = {}
+        self._told: dict[str, str] = {}
+        self._alone: dict[str, bool] = {}
+        self._path: list[str] = []
+
+    @property
+    def names(self) -> Collection[str]:
+        """Names of all, as parameters have them."""
+        return self._names.values()
+
+    def parameters(self) -> Iterator[Parameter]:
+        """Those that the file uses, but for those that follow from others."""
+        for name, values in self._lists.items():
+            kind = unit("s") if self._alone[name] else ONE
+            doc = f"the first of {self._told[name]} in the file" if name in self._told else ""
+            yield Parameter(self._names[name], values[0], kind, doc=doc)
+
+    def formula_of(self, text: str, place: str, *, seconds: bool = False) -> Formula:
+        """A formula of variables, in names of parameters.
+
+        Parameters
+        ----------
+        text, place
+            As the file has it, and where.
+        seconds
+            Whether it is a time.
+
+        Raises
+        ------
+        HeadwayError
+            For variables without a value, and what is no formula.
+        """
+        alone = _VARIABLE.fullmatch(text.strip())
+        plain = _VARIABLE.sub(lambda found: self._plain(found[1], place), text)
+        for name in _VARIABLE.findall(text):
+            if name in self._lists:
+                self._alone[name] = self._alone.get(name, True) and bool(alone) and seconds
+        return self._formula(plain.strip(), place, text)
+
+    def value_of(self, text: str, place: str) -> float:
+        """Its value, with the values in the file."""
+        values = {self._names[name]: values[0] for name, values in self._lists.items()}
+        found = self.formula_of(text, place)
+        values |= {self._names[name]: values[0] for name, values in self._lists.items()}
+        return float(found.evaluate(values))
+
+    def _plain(self, name: str, place: str) -> str:
+        """What stands in place of a variable."""
+        if name not in self._said:
+            what = f"variable ${name} has no value; write ${name} = ... into the file's parameters"
+            raise self._wrong(place, what)
+        if name in self._path:
+            what = f"its value follows from itself: {' -> '.join([*self._path, name])}"
+            raise self._error(name, what)
+        said = self._said[name]
+        self._path.append(name)
+        try:
+            if _VARIABLE.search(said) and not _LIST.fullmatch(said):
+                return f"({self.formula_of(said, f'variable ${name}').text})"
+            if name not in self._lists:
+                self._lists[name] = self._values(name, said)
+            return self._names[name]
+        finally:
+            self._path.pop()
+
+    def _values(self, name: str, said: str) -> tuple[float, ...]:
+        """Its value, or all that it has one after the other."""
+        found = _LIST.fullmatch(said)
+        if found is None:
+            return (self._number(name, said),)
+        inside = found[1] or found[2] or ""
+        if ends := _RANGE.fullmatch(inside):
+            first, last, step = (self._number(name, end) for end in ends.groups())
+            count = (last - first) / step + 1 + _SLACK if step else np.inf
+            if not 1 <= count < _MOST:
+                raise self._error(name, f"{quoted(said)} has no value, or more than {_MOST:,}")
+            self._told[name] = ":".join(map(digits, (first, last, step)))
+            return tuple(first + step * k for k in range(int(count)))
+        values = tuple(self._number(name, one) for one in inside.split(","))
+        self._told[name] = ",".join(map(digits, values))
+        return values
+
+    def _number(self, name: str, text: str) -> float:
+        found = self._formula(text.strip(), f"variable ${name}", text)
+        if found.names:
+            raise self._error(name, f"{quoted(text.strip())} is no number")
+        return float(found.evaluate({}))
+
+    def _formula(self, plain: str, place: str, text: str) -> Formula:
+        try:
+            return formula(plain)
+        except FormulaError as error:
+            why = str(error).partition("': ")[2] or str(error).partition("' ")[2]
+            raise self._wrong(place, f"{quoted(text.strip())}: {why}") from None
+
+    def _error(self, name: str, what: str) -> HeadwayError:
+        return self._wrong(f"variable ${name}", what)
+
+
+def _definitions(text: str) -> Iterator[tuple[str, str]]:
+    """Each variable with what is said of it."""
+    _, *each = _GIVEN.split(text)
+    for name, said in zip(each[::2], each[1::2], strict=True):
+        yield name, said.strip().rstrip(";").strip()
