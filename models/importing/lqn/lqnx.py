@@ -6,8 +6,6 @@ from math import inf
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
-import numpy as np
-
 from headway.errors import GraphError, InvalidParameter, ModelFileError, nearest, quoted
 from headway.kinds import number_of
 from headway.models.importing.foreign.naming import plain_names
@@ -205,9 +203,8 @@ class _Reading:
 
     def declare_variables(self) -> None:
         """Make parameters of the variables that are used."""
-        for each in self.variables.parameters():
-            self.parameters[each.name] = replace(each, value=None)
-            self.values[each.name] = float(np.ravel(each.value)[0])
+        self.parameters |= {each.name: each for each in self.variables.parameters()}
+        self.values |= self.variables.values
 
     def known(
         self, words: Mapping[str, Known], element: Element, default: str, place: str

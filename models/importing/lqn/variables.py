@@ -45,8 +45,8 @@ class Variables:
     >>> some = Variables("$n = [1:9, 4]  $half = $n / 2", (), lambda place, what: ValueError(what))
     >>> some.formula_of("1 + $half", "task web").text
     '1 + (n / 2)'
-    >>> [(one.name, one.value, one.doc) for one in some.parameters()]
-    [('n', 1.0, 'the first of 1:9:4 in the file')]
+    >>> [(one.name, one.doc) for one in some.parameters()], some.values
+    ([('n', 'the first of 1:9:4 in the file')], {'n': 1.0})
     """
 
     def __init__(self, text: str, taken: Collection[str], wrong: Wrong) -> None:
@@ -72,10 +72,15 @@ class Variables:
 
     def parameters(self) -> Iterator[Parameter]:
         """Those that the file uses, but for those that follow from others."""
-        for name, values in self._lists.items():
+        for name in self._lists:
             kind = unit("s") if self._alone[name] else ONE
             doc = f"the first of {self._told[name]} in the file" if name in self._told else ""
-            yield Parameter(self._names[name], values[0], kind, doc=doc)
+            yield Parameter(self._names[name], None, kind, doc=doc)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Values of those in the file; of lists the first."""
+        return {self._names[name]: values[0] for name, values in self._lists.items()}
 
     def formula_of(self, text: str, place: str, *, seconds: bool = False) -> Formula:
         """A formula of variables, in names of parameters.
@@ -101,10 +106,8 @@ class Variables:
 
     def value_of(self, text: str, place: str) -> float:
         """Its value, with the values in the file."""
-        values = {self._names[name]: values[0] for name, values in self._lists.items()}
         found = self.formula_of(text, place)
-        values |= {self._names[name]: values[0] for name, values in self._lists.items()}
-        return float(found.evaluate(values))
+        return float(found.evaluate(self.values))
 
     def _plain(self, name: str, place: str) -> str:
         """What stands in place of a variable."""
