@@ -176,8 +176,10 @@ def check_flow(name: str, entry: Entry, *, clients: bool) -> None:
     if clients and (answers or entry.forwards or np.any(entry.arrival_rate)):
         msg = f"entry {name} is of clients, who neither answer nor forward, nor are called"
         raise GraphError(msg)
+    for other, chance in entry.forwards.items():
+        check_not_negative(f"entry {name}: its probability to forward to {other}", chance)
     passed = np.asarray(sum(entry.forwards.values()), float)
-    if np.any(passed > 1 + _SUM) or any(np.any(np.less(p, 0)) for p in entry.forwards.values()):
+    if np.any(passed > 1 + _SUM):
         msg = f"entry {name}: its probabilities to forward sum to {digits(passed.max())}, above 1"
         raise GraphError(msg)
 

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from headway.errors import ModelFileError
+from headway.errors import ModelFileError, nearest, quoted
 from headway.kinds import Amount
 from headway.models.language.formula import Formula, of_number
 from headway.models.structure.parts.layers import Layers
@@ -51,8 +51,12 @@ def fans_of(reading: _Reading, root: Element, layers: Layers) -> dict[str, dict[
         Where fan-in and fan-out do not fit the numbers of replicas.
     """
     elements = {task.get("name", ""): task for task in root.iter("task")}
-    outs = {name: _said(reading, one, "fan-out", "dest") for name, one in elements.items()}
-    ins = {name: _said(reading, one, "fan-in", "source") for name, one in elements.items()}
+    outs = {
+        name: _said(reading, elements, one, "fan-out", "dest") for name, one in elements.items()
+    }
+    ins = {
+        name: _said(reading, elements, one, "fan-in", "source") for name, one in elements.items()
+    }
     copies = {name: float(task.replicas) for name, task in layers.tasks.items()}
     fans: dict[str, dict[str, Formula]] = {name: {} for name in layers.tasks}
     for source, target in _callers(layers.entries):
@@ -82,8 +86,14 @@ def _both(
     return there if here == 1 else 1.0, here if there == 1 else 1.0
 
 
-def _said(reading: _Reading, task: Element, tag: str, key: str) -> dict[str, float]:
+def _said(
+    reading: _Reading, tasks: Mapping[str, Element], task: Element, tag: str, key: str
+) -> dict[str, float]:
     place = f"task {task.get('name', '')}"
+    for one in task.findall(tag):
+        if one.get(key) not in tasks:
+            what = f"its {tag} has {key} {quoted(one.get(key, ''))}, which is no task"
+            raise reading.wrong(place, what + nearest(one.get(key, ""), tasks))
     return {one.get(key, ""): reading.number(one, "value", place, 1.0) for one in task.findall(tag)}
 
 

@@ -42,6 +42,7 @@ AT_TASKS = {
     "hol": Discipline.PRIORITY,
     "pri": Discipline.PRIORITY,
 }
+_PHASED, _DRAWN = ("PH1PH2",), ("NONE", "GRAPH")
 _SECONDS = "host-demand-mean", "think-time"
 _CALLS = {"synch-call": True, "asynch-call": False}
 _ORDERS = {"STOCHASTIC": False, "DETERMINISTIC": True}
@@ -179,6 +180,13 @@ class _Reading:
             raise self.wrong(place, f"{key} is {quoted(text)}; it must be a number")
         return value
 
+    def whole(self, element: Element, key: str, place: str, default: float) -> int:
+        """A whole number."""
+        value = self.number(element, key, place, default)
+        if not value.is_integer():
+            raise self.wrong(place, f"{key} is {digits(value)}; it must be a whole number")
+        return int(value)
+
     def amount(self, element: Element, key: str, place: str, default: float) -> Formula:
         """A number, or a formula of variables."""
         text = element.get(key, "")
@@ -227,6 +235,8 @@ class _Reading:
         place = f"processor {name}"
         discipline = self.known(AT_PROCESSORS, element, "fcfs", place)
         servers = self.members(element, place, "servers")
+        if not self.number(element, "quantum", place, 0.0) >= 0:
+            raise self.wrong(place, f"quantum is {element.get('quantum')}; it must be zero or more")
         speed, copies = (
             self.amount(element, key, place, 1.0) for key in ("speed-factor", "replication")
         )
@@ -250,9 +260,9 @@ class _Reading:
         if thinks.constant:
             own = self.parameter(f"{self.plain[name]}_think_time", thinks.constant, seconds=True)
             thinks = formula(own)
-        rank = self.number(element, "priority", place, self.usual_rank)
+        rank = self.whole(element, "priority", place, self.usual_rank)
         copies = self.amount(element, "replication", place, 1.0)
-        return Task(processor, members, thinks, clients, discipline, int(rank), copies)
+        return Task(processor, members, thinks, clients, discipline, rank, copies)
 
     def entries(self, task: str, element: Element) -> Iterator[tuple[str, Entry]]:
         graph = element.find("task-activities")
@@ -266,8 +276,11 @@ class _Reading:
             place = f"entry {name}"
             self.refuse(entry, place, {"semaphore": "", "rwlock": ""})
             phases = entry.findall("entry-phase-activities/activity")
+            drawn = activities is not None and name in activities.starts
+            if phases or drawn:
+                self.check_type(entry, place, phased=bool(phases))
             if phases:
-                if activities is not None and name in activities.starts:
+                if drawn:
                     raise self.wrong(place, "it has phases and a graph of activities; delete one")
                 flow = self.phases(phases, place, clients=clients)
             elif activities is not None:
@@ -281,8 +294,18 @@ class _Reading:
                 for one in entry.findall("forwarding")
             }
             rate = self.amount(entry, "open-arrival-rate", place, 0.0)
-            rank = int(self.number(entry, "priority", place, self.usual_rank))
+            rank = self.whole(entry, "priority", place, self.usual_rank)
             yield name, Entry(task, flow, rate, forwards, rank)
+
+    def check_type(self, entry: Element, place: str, *, phased: bool) -> None:
+        """Refuse types that are none, and those of entries of the other kind."""
+        kind = entry.get("type", "")
+        if kind.upper() not in (*_PHASED, *_DRAWN):
+            what = f"type {quoted(kind)} is none; it is PH1PH2 with phases, and NONE without"
+            raise self.wrong(place, what)
+        if phased != (kind.upper() in _PHASED):
+            has = "has phases" if phased else "has no phases"
+            raise self.wrong(place, f"it {has}, but its type is {kind}; change one of them")
 
     def phases(self, activities: list[Element], place: str, *, clients: bool) -> Flow:
         """The first phase, the reply, and others behind it; of clients, one after the other."""
@@ -377,13 +400,16 @@ class _Activities:
 
     def check_use(self) -> None:
         """Refuse activities that follow from no entry, or by two ways that do not join."""
-        for name in self.again:
-            what = "is led to twice, or bound to an entry too; join the ways"
-            self._once(name, name, what)
+        self._check_again()
         reached = {name for name, _ in self.known}
         for name in self.steps:
             what = "follows from no entry; bind it, lead to it, or leave it out"
             self._once(name not in reached, name, what)
+
+    def _check_again(self) -> None:
+        for name in self.again:
+            what = "is led to twice, or bound to an entry too; join the ways"
+            self._once(name, name, what)
 
     def _precedence(self, number: int, element: Element) -> None:
         before = [part for part in element if part.tag.startswith("pre")]
@@ -393,7 +419,7 @@ class _Activities:
         join = None
         if before[0].tag == "pre-AND":
             place = f"{self.place}: join"
-            needed = int(self.reading.number(before[0], "quorum", place, 0.0)) or len(names)
+            needed = self.reading.whole(before[0], "quorum", place, 0.0) or len(names)
             join = Join(number, tuple(names), needed)
             self.after[number] = after[0] if after else None
         for name in names:
@@ -423,6 +449,8 @@ class _Activities:
         if entry not in self.starts:
             raise self.reading.wrong(place, "no activity is bound to it")
         flow, met = self.follow(self.starts[entry], entry)
+        if met is not None:
+            self._check_again()
         if isinstance(met, Split):
             what = f"not all that a join needs follow from the fork to {' and '.join(met.names)}"
             raise self.reading.wrong(place, what)

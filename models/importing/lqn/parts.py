@@ -97,7 +97,7 @@ _KINDS = {
 
 
 def check_parts(root: Element, wrong: Wrong) -> None:
-    """Refuse parts and attributes that are unknown, and attributes that are missing.
+    """Refuse parts and attributes that are unknown, missing, or there twice.
 
     Results, and what is asked of them, are passed over.
 
@@ -109,6 +109,20 @@ def check_parts(root: Element, wrong: Wrong) -> None:
         Makes the error of a place and what is wrong there.
     """
     _check(root, "lqn-model", "lqn-model", wrong)
+    for task in root.iter("task"):
+        _check_task(task, wrong)
+
+
+def _check_task(task: Element, wrong: Wrong) -> None:
+    """Refuse two graphs, and names of phases that are there twice."""
+    place, known = f"task {task.get('name', '')}", set()
+    if len(task.findall("task-activities")) > 1:
+        raise wrong(place, "it has two graphs of activities; put all into one")
+    for one in task.iterfind("entry/entry-phase-activities/activity"):
+        name = one.get("name", "")
+        if name in known:
+            raise wrong(place, f"activity {name} is there twice; rename one")
+        known.add(name)
 
 
 def _check(element: Element, kind: str, place: str, wrong: Wrong) -> None:

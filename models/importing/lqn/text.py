@@ -17,7 +17,7 @@ from headway.errors import ModelFileError, nearest, quoted
 from headway.kinds import number_of
 
 _TOKEN = re.compile(
-    r"""(?P<gap>\s+ | \#[^\n]* | %\w+(?:\[\d+\]\s*\$\w+)?\s*\$\w+) | "[^"\n]*" | -> | \*\*
+    r"""(?P<gap>\s+ | \#[^\n]* | %\w+(?:\[\d+\]\s*\$\w+)?\s*\$\w+) | "[^"]*" | -> | \*\*
     | {[^}\n]*} | -?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?(?![\w.]) | [@$]?\w[\w.]* | \S""",
     re.VERBOSE,
 )
@@ -223,9 +223,12 @@ class _Reading:
     def general(self) -> None:
         """``G "comment" convergence limit -1``: only the comment is of use here."""
         while not self.takes(_END):
-            token = self.take()
-            if token.startswith('"'):
-                self.root.set("description", token.strip('"').strip())
+            said = self.take()
+            if said == '"':
+                msg = "a text begins here that does not end; close it with a quotation mark"
+                raise self.wrong(msg)
+            if said.startswith('"'):
+                self.root.set("description", " ".join(said.strip('"').split()))
 
     def processor_lines(self) -> None:
         """``p NAME order [quantum] [m COPIES] [i] [r REPLICAS] [R SPEED]``."""
@@ -237,15 +240,22 @@ class _Reading:
             own = {"name": name, "scheduling": self.word(_PROCESSORS)}
             element = self.processors[name] = SubElement(self.root, "processor", own)
             if self.is_number():
-                self.take()
+                element.set("quantum", self.number())
             self.flags(element, {"m": "multiplicity", "r": "replication", "R": "speed-factor"})
 
     def flags(self, element: Element, attributes: Mapping[str, str]) -> None:
         """Letters with a number each, in any order."""
-        while self.peek() == "i" or (self.peek() in attributes and self.is_number(1)):
+        while self.peek() in ("i", "g", *attributes):
+            if self.peek() == "t" and not self.is_number(1):  # the next task
+                return
             letter = self.next()
+            if letter == "g":
+                self.groups()
             if letter == "i":
                 element.set("scheduling", "inf")
+            elif self.peek() == _END:
+                msg = f"{letter} stands without its number"
+                raise self.wrong(msg)
             else:
                 element.set(attributes[letter], self.number())
 
@@ -258,7 +268,7 @@ class _Reading:
         return name
 
     def groups(self) -> None:
-        raise self.wrong("groups of processors (U) are not supported")
+        raise self.wrong("groups of processors (U, g) are not supported; leave them out")
 
     def task_lines(self) -> None:
         """``t NAME order ENTRIES -1 [q LENGTH] PROCESSOR [PRIORITY] [z THINK] [m COPIES] ...``."""
@@ -363,15 +373,20 @@ class _Reading:
             self.activity_line(graph, known)
         replies: list[Element] = []
         if self.takes(":"):
+            self.connection(graph, replies)
             while not self.takes(_END):
-                self.connection(graph, replies)
-                self.takes(";")
+                self.expect(";")
+                if self.peek() != _END:
+                    self.connection(graph, replies)
         else:
             self.expect(_END)
         graph.extend(replies)
         for entry in task.findall("entry"):
             bound = self.entries[entry.get("name", "")].bound
-            if bound in known:
+            if bound and bound not in known:
+                msg = f"entry {entry.get('name')} begins with {quoted(bound)}, which is no activity"
+                raise self.wrong(msg + nearest(bound, known))
+            if bound:
                 known[bound].set("bound-to-entry", entry.get("name", ""))
 
     def activity_line(self, graph: Element, known: dict[str, Element]) -> None:

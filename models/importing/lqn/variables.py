@@ -19,6 +19,7 @@ from headway.numerals import digits
 
 _VARIABLE = re.compile(r"\$(\w+)")
 _GIVEN = re.compile(r"\$(\w+)\s*=(?!=)")
+_COMMENT = re.compile(r"(#|//)[^\n]*")
 _LIST = re.compile(r"\[(.*)\]|array_create\s*\((.*)\)", re.DOTALL)
 _RANGE = re.compile(r"([^:,]+):([^:,]+),([^:,]+)")
 _MOST = 10_000  # values of a list
@@ -164,6 +165,6 @@ class Variables:
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:
     """Each variable with what is said of it."""
-    _, *each = _GIVEN.split(text)
+    _, *each = _GIVEN.split(_COMMENT.sub("", text))
     for name, said in zip(each[::2], each[1::2], strict=True):
         yield name, said.strip().rstrip(";").strip()

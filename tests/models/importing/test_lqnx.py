@@ -302,6 +302,49 @@ REFUSED = {
         </activity></entry-phase-activities></entry></task>""",
         "requests go round without end: e -> f -> e; break the circle",
     ),
+    "two graphs": (
+        '<task name="t"><entry name="e" type="NONE"/><task-activities/><task-activities/></task>',
+        "task t: it has two graphs of activities; put all into one",
+    ),
+    "a phase twice": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="PH1PH2"><entry-phase-activities>
+        <activity name="a" phase="1" host-demand-mean="1"/>
+        <activity name="a" phase="2" host-demand-mean="1"/>
+        </entry-phase-activities></entry></task>""",
+        "task t: activity a is there twice; rename one",
+    ),
+    "a type that is none": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="PHASES"><entry-phase-activities>
+        <activity name="a" phase="1"/></entry-phase-activities></entry></task>""",
+        "entry e: type 'PHASES' is none; it is PH1PH2 with phases, and NONE without",
+    ),
+    "a type of the other kind": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="NONE"><entry-phase-activities>
+        <activity name="a" phase="1"/></entry-phase-activities></entry></task>""",
+        "entry e: it has phases, but its type is NONE; change one of them",
+    ),
+    "a fan-in from nobody": (
+        """<task name="t" scheduling="fcfs" replication="2"><fan-in source="us" value="2"/>
+        <entry name="e" type="PH1PH2"><entry-phase-activities>
+        <activity name="a" phase="1"/></entry-phase-activities></entry></task>""",
+        "task t: its fan-in has source 'us', which is no task",
+    ),
+    "led to twice": (
+        activities(
+            '<precedence><pre><activity name="a"/></pre><post-AND><activity name="b"/>'
+            '<activity name="c"/></post-AND></precedence><precedence><pre-AND><activity name="b"/>'
+            '<activity name="c"/></pre-AND><post><activity name="b"/></post></precedence>'
+        ),
+        "task t: activity b is led to twice, or bound to an entry too",
+    ),
+    "quorum": (
+        activities(
+            '<precedence><pre><activity name="a"/></pre><post-AND><activity name="b"/>'
+            '<activity name="c"/></post-AND></precedence><precedence><pre-AND quorum="1.5">'
+            '<activity name="b"/><activity name="c"/></pre-AND></precedence>'
+        ),
+        "quorum is 1.5; it must be a whole number",
+    ),
     "no processor": (
         '</processor><task name="lost"/><processor name="q">',
         "task lost: it has no processor; put it into one",
