@@ -1,14 +1,14 @@
-"""What a job finds at a station by approximate mean value analysis, and how long that takes.
+"""What an arriving job meets at a station, and its time there, in approximate mean value analysis.
 
-Two corrections are for closed classes that go first. Their later arrivals are fewer the more of
-them are there already: w_j = (N_j - Q_j) / N_j, which is the relative value of the first of them in
-a queue of N_j sources, so exact for one of them. And a job that leaves leaves none of them behind
-(only those that came during its service, where nobody is interrupted): it finds again those it left
-while the queue goes back to its mean, which takes it about R_j w_j, that is Z / (Z + R_j w_j) of
-the others.
+Two corrections are for closed classes of higher priority. The more of their jobs are present, the
+fewer can arrive later: w_j = (N_j - Q_j) / N_j, which is the relative value of the first job in a
+queue of N_j sources, and so exact for a single job. And a departing job leaves none of them behind,
+except those that arrived during its service if it cannot be interrupted. When it returns it meets
+again those it left, while the queue goes back to its mean within about R_j w_j; that is Z / (Z +
+R_j w_j) of the others.
 
-At pools of m servers all waits are those of one server as fast as all, times (1 + A + e - m) / A:
-what such a pool lacks, e being the mean of what idle servers do not do (`pools`).
+At pools of m servers all waits are those of one server as fast as all, times (1 + A + e - m) / A,
+with e the mean work that idle servers leave undone (`pools`).
 
 The corrections are derived here, and measured in docs/accuracy.md.
 """
@@ -21,59 +21,59 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.records import dataclass
 
-_LEAST = 1e-9  # of a server, left by those who go first
+_LEAST = 1e-9  # smallest share of the servers left by classes of higher priority
 _NOBODY = 1e-300
 
 
 class ServerPool(Protocol):
-    """The servers of a station, of which some may be idle."""
+    """The servers of a station, some of which may be idle."""
 
     def moments(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean of what idle servers do not do, and its change by a job less."""
+        """Mean number of idle servers while jobs are present, and its change with a job fewer."""
 
 
 class Classes(Protocol):
-    """Stations and their classes, as `headway.queueing.orders.shared.PriorityNetwork` has them."""
+    """Stations and classes, as in `headway.queueing.orders.shared.PriorityNetwork`."""
 
     @property
     def times(self) -> FloatArray:
-        """S [s], shape (classes, stations, points)."""
+        """Service times S [s], shape (classes, stations, points)."""
 
     @property
     def servers(self) -> FloatArray:
-        """Servers m at each of a station's queues, shape (stations, points)."""
+        """Servers m at each queue of a station, shape (stations, points)."""
 
     @property
     def is_open(self) -> Amount:
-        """Which classes are, shape (classes,)."""
+        """Whether each class is open, shape (classes,)."""
 
     @property
     def jobs(self) -> FloatArray:
-        """N, infinite for open classes, shape (classes, points)."""
+        """Populations N, infinite for open classes, shape (classes, points)."""
 
     @property
     def before(self) -> Amount:
-        """Which classes (rows) go before which, shape (classes, classes)."""
+        """Whether each class (row) has priority over another (column), shape (classes, classes)."""
 
     def crowd(self, k: int) -> ServerPool | None:
-        """The servers of a station; None if it has one."""
+        """The servers of a station; None if it has one server."""
 
 
 @dataclass(frozen=True)
 class ArrivalView:
-    """What jobs find at a station, whose queues are seen one by one.
+    """What an arriving job meets at a station, whose queues are taken one by one.
 
     Parameters
     ----------
     present, serving
-        Jobs of class j (first), and servers they hold, as one of class c (second) finds them;
+        Jobs of class j (first), and servers that they hold, as met by a job of class c (second);
         shape (classes, classes, points).
     busy, length
-        Servers that classes hold, and jobs there, in the mean, shape (classes, points).
+        Mean busy servers and mean jobs of each class, shape (classes, points).
     stay, away
-        Time of a visit, and between two, likewise [s].
+        Time of a visit, and between two visits, shape (classes, points) [s].
     rate
-        Visits [1/s], likewise.
+        Visits, shape (classes, points) [1/s].
     """
 
     present: FloatArray
@@ -86,27 +86,27 @@ class ArrivalView:
 
 
 Rule: TypeAlias = Callable[[Classes, int, ArrivalView], FloatArray]
-"""Time of a visit to a station, by class, shape (classes, points) [s]."""
+"""Time of a visit to a station by class, shape (classes, points) [s]."""
 
 
 def free_share(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
-    """Share of the servers that those who go first leave each class."""
+    """Share of the servers that classes of higher priority leave to each class."""
     taken = (network.before[..., None] * arrival.busy[:, None]).sum(axis=0) / network.servers[k]
     return np.asarray(np.maximum(1 - taken, _LEAST))
 
 
 def fewer_later(network: Classes, arrival: ArrivalView) -> FloatArray:
-    """w_j, 1 for open classes."""
+    """w_j for closed classes, 1 for open ones."""
     return np.clip(1 - arrival.length / network.jobs, 0.0, 1.0)
 
 
 def found_again(network: Classes, arrival: ArrivalView, times: FloatArray | None) -> FloatArray:
-    """Jobs of class j that one of class c finds, where it left none but those of its service."""
+    """Jobs of class j met by one of class c, which left only arrivals during its service."""
     fewer = fewer_later(network, arrival)
     back = np.maximum(arrival.stay * fewer, _NOBODY)[:, None]
     behind = np.zeros(arrival.present.shape)
     if times is not None:
-        pace = arrival.rate / np.maximum(fewer, 1e-9)  # of all N_j together
+        pace = arrival.rate / np.maximum(fewer, 1e-9)  # rate of all N_j jobs together
         alone = np.where(network.is_open[:, None], pace, pace / network.jobs)[:, None] * times
         many = np.where(network.is_open[:, None], np.inf, network.jobs)[:, None]
         behind = np.where(np.isinf(many), alone, np.minimum(many, 1e300) * alone / (1 + alone))
@@ -119,14 +119,14 @@ def found_again(network: Classes, arrival: ArrivalView, times: FloatArray | None
 
 
 def everybody(network: Classes) -> Amount:
-    """All classes beside all others, shape (classes, classes)."""
+    """A mask in which all classes see all others, shape (classes, classes)."""
     return np.ones(network.before.shape, bool)
 
 
 def pool_factor(
     network: Classes, k: int, arrival: ArrivalView, matters: FloatArray, among: Amount
 ) -> FloatArray | float:
-    """By what waits at a fast server become those at a pool among some classes (rows), by class."""
+    """Factor of a pool's waits over those of one fast server, by class, among classes in rows."""
     crowd = network.crowd(k)
     if crowd is None:
         return 1.0

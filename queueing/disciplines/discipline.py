@@ -1,4 +1,4 @@
-"""What a discipline declares of itself, once, for all who ask how a queue is served."""
+"""What a discipline declares about itself, once, for everything that needs to know."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -19,7 +19,7 @@ _Law = TypeVar("_Law")
 
 
 class ProductForm(Enum):
-    """For which service times of its classes a queue has a product form (BCMP, Kelly)."""
+    """The service times of classes for which a queue has a product form (BCMP, Kelly)."""
 
     ANY = "any times"
     ALIKE = "equal exponential times"
@@ -27,7 +27,7 @@ class ProductForm(Enum):
 
 
 class SojournLaw(Enum):
-    """Which distribution of response times is known for open classes."""
+    """The distribution of response times that is known for open classes."""
 
     IN_ORDER = "that of a queue in order of arrival"
     SHARED = "that of servers that all jobs present share"
@@ -36,7 +36,7 @@ class SojournLaw(Enum):
 
 
 class Waiting(NamedTuple):
-    """A job that waits in a simulation: the number of its arrival, its priority, its work [s]."""
+    """A waiting job in a simulation: its arrival number, its priority, and its service time [s]."""
 
     number: int
     priority: int
@@ -44,14 +44,14 @@ class Waiting(NamedTuple):
 
 
 Rank: TypeAlias = Callable[[Waiting], tuple[float, ...]]
-"""The rank of a job in a queue, of which the smallest is served first."""
+"""The rank of a job in a queue; the smallest is served first."""
 
 
 class Named(type):
-    """Lets `Discipline("ps")`, `Discipline.SHARING` and `list(Discipline)` find what the table has.
+    """Makes `Discipline("ps")`, `Discipline.SHARING` and `list(Discipline)` look up the table.
 
-    This file stands below the disciplines and knows none of them: the table sets the functions
-    when it is imported, which happens with any part of this room.
+    This file is below the disciplines and does not import them: the table sets these functions when
+    it is imported, as it is with any part of this package.
     """
 
     find: Callable[[str], "Discipline"]
@@ -59,13 +59,13 @@ class Named(type):
     constants: dict[str, str]
 
     def __call__(cls, name: str, *declared: Any, **also: Any) -> Any:
-        """Make a discipline, or find the one that has a name if only that is given."""
+        """Make a discipline, or look one up if only its name is given."""
         if declared or also:
             return super().__call__(name, *declared, **also)
         return Named.find(name)
 
     def __getattr__(cls, name: str) -> "Discipline":
-        """Find a discipline of headway's own by the constant that its file calls it."""
+        """Look up one of headway's own disciplines by the name of its constant."""
         if name in Named.constants:
             return Named.find(Named.constants[name])
         raise AttributeError(name)
@@ -77,62 +77,62 @@ class Named(type):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Discipline(str, metaclass=Named):
-    """The discipline of a queue: a name that knows what follows from it.
+    """The discipline of a queue: a name, with all properties of the discipline.
 
-    It is the text that model files have, so that ``discipline == "ps"`` compares. The name alone
-    finds a discipline: ``Discipline("ps")``.
+    It is a string as in model files, so that ``discipline == "ps"`` compares. The name alone looks
+    it up: ``Discipline("ps")``.
 
     Parameters
     ----------
     name
-        As model files have it.
+        Name in model files.
     doc
-        Who is served, for lists: ``the next job is drawn at random``.
+        Which job is served, for lists: ``the next job is drawn at random``.
     words
-        What it is called in labels and refusals: ``random order``.
+        Name in labels and refusals: ``random order``.
     how
-        How it serves, likewise: ``in random order``.
+        How it serves, in labels and refusals: ``in random order``.
     form, pool_form
-        For which service times of jobs of one priority it has a product form, at one server and at
-        several.
+        Service times for which it has a product form, with jobs of one priority, at one server and
+        at several.
     in_turn
-        Whether jobs start in the order in which they come.
+        Whether jobs start in order of arrival.
     by_priority
-        Whether it goes by the priority of classes.
+        Whether it depends on the priority of classes.
     among_equals
-        The name of the discipline that it is where all jobs have one priority; its own if empty.
+        Name of the discipline that it equals if all jobs have one priority; empty for itself.
     by_size
-        Whether it looks at service times, so that mean waits differ from those in order of arrival
-        also for a single class; `waits` is then asked only where one server is the only queue, to
-        which open jobs come once.
+        Whether it depends on service times, so that mean waits differ from those in order of
+        arrival even for a single class. `waits` is then used only for a single server that is the
+        only queue, visited once by open jobs.
     interrupts
-        Whether a job that comes may interrupt another, which resumes where it stopped.
+        Whether an arriving job may interrupt another, which later resumes where it stopped.
     shares
         Whether all jobs present share the servers.
     at_random
-        Whether the next job is drawn from those that wait.
+        Whether the next job is drawn at random from those waiting.
     scv
-        Whether `waits` holds for service times of any scv, at one server.
+        Whether `waits` holds for service times of any scv at a single server.
     measured
-        Whether the errors of approximations were measured for it (docs/accuracy.md): other
-        disciplines are refused where there is no exact solution.
+        Whether errors of approximations were measured for it (docs/accuracy.md); other disciplines
+        are refused without an exact solution.
     waits
-        Mean waits of open classes at a station to which they come as Poisson streams, shape
+        Mean waits of open classes at a station where they arrive as Poisson streams, shape
         (classes, points) [s].
     stay
-        Time of a visit in approximate mean value analysis; None if it has none.
+        Time of a visit in approximate mean value analysis; None if not known.
     states
-        Its states in a Markov chain by number of servers; if it goes by priority, by priorities
-        and number of servers. None if it has none.
+        Its states in a Markov chain, by number of servers, and by priorities if it depends on them;
+        None if it has none.
     rank
-        Rank in the queue of a simulation; None in order of arrival, at shared servers, and for a
-        discipline that is not simulated.
+        Rank of a job in a simulated queue; None for order of arrival, for shared servers, and for a
+        discipline that cannot be simulated.
     times
-        Which distribution of response times is known.
+        The distribution of response times that is known.
     jmt
-        The queue strategy of a JSIMg file.
+        Name of the queue strategy in a JSIMg file.
     pmif
-        The scheduling policy of a PMIF file.
+        Name of the scheduling policy in a PMIF file.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class Discipline(str, metaclass=Named):
     pmif: str = ""
 
     def __new__(cls, name: str, *_: Any, **__: Any) -> "Discipline":
-        """Make the text that it is."""
+        """Make the string."""
         return super().__new__(cls, name)
 
     def open_waits(self, offered: "Offered") -> FloatArray:
@@ -175,7 +175,7 @@ class Discipline(str, metaclass=Named):
         Raises
         ------
         GraphError
-            Where they are not known, as in `visit_times` and `chain`.
+            If they are not known; so do `visit_times` and `chain`.
         """
         return self._known(self.waits, "open classes")(offered)
 
@@ -189,7 +189,7 @@ class Discipline(str, metaclass=Named):
         return partial(states, priorities) if self.by_priority else states
 
     def turn(self, job: Waiting) -> tuple[float, ...]:
-        """The rank of a job that waits, of which the smallest is served first."""
+        """The rank of a waiting job; the smallest is served first."""
         return (job.number,) if self.rank is None else self.rank(job)
 
     def _known(self, law: _Law | None, what: str) -> _Law:
@@ -199,11 +199,11 @@ class Discipline(str, metaclass=Named):
         return law
 
     def __reduce__(self) -> tuple[type["Discipline"], tuple[Any, ...]]:
-        """Restore it from what it declares."""
+        """Pickle it by what it declares."""
         return Discipline, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
-        """Show the expression that finds it."""
+        """The expression that looks it up."""
         return f"Discipline({str(self)!r})"
 
     def __post_init__(self) -> None:
@@ -216,22 +216,22 @@ class Discipline(str, metaclass=Named):
 
     @property
     def slows(self) -> bool:
-        """Whether other jobs delay one in proportion to its own work, as shared servers do."""
+        """Whether other jobs slow a job down in proportion to its work, as shared servers do."""
         return self.form is ProductForm.ANY
 
     @property
     def newest_first(self) -> bool:
-        """Whether a job that comes interrupts all others, whoever they are."""
+        """Whether an arriving job interrupts all others."""
         return self.interrupts and not (self.by_priority or self.by_size)
 
     @property
     def unranked(self) -> "Discipline":
-        """The discipline that it is where all jobs have one priority."""
+        """The discipline that it equals if all jobs have one priority."""
         return Discipline(self.among_equals) if self.among_equals else self
 
     @property
     def needs(self) -> str:
-        """Where mean waits are known of a discipline that looks at service times; for refusals."""
+        """Where waits are known for a discipline that depends on service times; for refusals."""
         return (
             f"mean waits under discipline {self} ({self.words}) are known only where one server is "
             "the only queue, to which open jobs come once; simulate other networks"
@@ -239,5 +239,5 @@ class Discipline(str, metaclass=Named):
 
     @property
     def unlike(self) -> str:
-        """Why it has no product form where service times differ by class."""
+        """Why it has no product form if service times differ by class."""
         return f"{self.words} with times that differ by class"

@@ -1,11 +1,11 @@
 """First come, first served: jobs start in the order in which they come.
 
-With T the mean time left of a service in progress and C(m, a) the chance to wait, open classes wait
+With T the mean rest of a service in progress and C(m, a) the probability to wait, open classes wait
 
     W = C(m, a) T / (m (1 - U)),
 
-Pollaczek and Khinchine's at one server. In a closed network a job of class c that finds A_j jobs of
-class j takes
+the Pollaczek-Khinchine formula at one server. In a closed network a job of class c that meets A_j
+jobs of class j takes
 
     R_c = S_c + sum of A_j S_j.
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def waits(offered: "Offered") -> FloatArray:
-    """Wait of open classes, which is that of all of them, shape (classes, points) [s].
+    """Mean wait of open classes, the same for all of them, shape (classes, points) [s].
 
     Examples
     --------
@@ -43,7 +43,7 @@ def waits(offered: "Offered") -> FloatArray:
 
 
 def stay(network: "Classes", k: int, arrival: "ArrivalView") -> FloatArray:
-    """Time of a visit, R_c above, shape (classes, points) [s]."""
+    """Time of a visit, R_c as above, shape (classes, points) [s]."""
     from headway.queueing.disciplines.arrivals import everybody, pool_factor
 
     times, every = network.times[:, k], everybody(network)

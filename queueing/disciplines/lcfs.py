@@ -1,8 +1,8 @@
-"""Last come, first served: a job that comes interrupts the others, which resume where they were.
+"""Last come, first served, preemptive resume: an arrival interrupts the others.
 
-One server has a product form for any service times, and means as though all jobs shared it. Several
-servers have one only where all times are exponential with one mean; otherwise they are taken as
-shared, with an error that was measured (`headway.queueing.orders.measured.LAST`).
+One server has a product form for any service times, with means as if all jobs shared it. Several
+servers have one only if all service times are exponential with one mean; otherwise they are
+approximated as shared servers, with a measured error (`headway.queueing.orders.measured.LAST`).
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
@@ -13,7 +13,7 @@ from headway.queueing.markov.orders import last_first
 
 
 def rank(job: Waiting) -> tuple[float, ...]:
-    """The last to come is first."""
+    """The latest arrival has the smallest rank."""
     return (-job.number,)
 
 

@@ -1,4 +1,4 @@
-"""What open classes ask of a station to which they come as Poisson streams."""
+"""The load of open classes at a station where they arrive as Poisson streams."""
 
 import numpy as np
 
@@ -9,21 +9,21 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Offered:
-    """What open classes ask of a station, each of whose queues has m servers.
+    """The load of open classes at a station, each of whose queues has m servers.
 
     Parameters
     ----------
     load
-        Servers of a queue that each class would hold, shape (classes, points).
+        Offered load of each class at a queue, shape (classes, points).
     times
-        Mean service times, likewise [s].
+        Mean service times [s], of the same shape.
     servers
         m, shape (points,).
     priority
-        Of each class, 1 before 2; equal ones in order of arrival.
+        Priority of each class, 1 before 2; classes of one priority go in order of arrival.
     scv
-        Squared coefficients of variation of the times, as `load`; exponential if not given. Others
-        are for one server.
+        Squared coefficients of variation of the service times, of the same shape; exponential by
+        default. Other values are for one server.
     """
 
     load: FloatArray
@@ -34,18 +34,18 @@ class Offered:
 
     @property
     def left(self) -> FloatArray:
-        """Mean time that is left of a service in progress, S (1 + scv) / 2 [s]."""
+        """Mean rest of a service in progress, S (1 + scv) / 2 [s]."""
         return self.times if self.scv is None else self.times * (1 + self.scv) / 2
 
     @property
     def levels(self) -> list[Amount]:
-        """Which classes have each priority, the first first, shape (classes,)."""
+        """Masks of the classes of each priority, the highest first, each of shape (classes,)."""
         ranks = np.array(self.priority)
         return [ranks == rank for rank in np.unique(ranks)]
 
     @property
     def given(self) -> FloatArray:
-        """Servers that each class gets: no more than those before it leave."""
+        """Servers that each class gets, after the classes of higher priority."""
         given, left = np.zeros(self.load.shape), self.servers
         for here in self.levels:
             load = self.load[here].sum(axis=0)
@@ -57,9 +57,9 @@ class Offered:
 
     @property
     def in_service(self) -> FloatArray:
-        """Wait of all in order of arrival times 1 - U, C(m, u) T / m with T the mean time left.
+        """Mean wait in order of arrival times 1 - U, that is C(m, u) T / m with T the mean rest.
 
-        Of the servers that classes get, shape (points,) [s].
+        For the servers that classes get, shape (points,) [s].
         """
         given = self.given
         load = given.sum(axis=0)
@@ -71,10 +71,10 @@ class Offered:
         return np.asarray(np.where(some, chance, 0.0) * mean / self.servers)
 
     def share(self, here: Amount) -> FloatArray:
-        """Share of the servers that some classes would hold, shape (points,)."""
+        """Share of the servers asked for by some classes, shape (points,)."""
         return np.asarray(self.load[here].sum(axis=0) / self.servers)
 
 
 def while_stable(top: FloatArray, bottom: FloatArray, stable: Amount) -> FloatArray:
-    """A quotient where the servers can do the work, and infinity elsewhere."""
+    """A quotient where the servers can carry the load, otherwise infinity."""
     return np.where(stable, top / np.where(stable, bottom, 1.0), np.inf)

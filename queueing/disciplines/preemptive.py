@@ -1,14 +1,14 @@
 """Preemptive resume priority: a job interrupts those of a lower priority, which resume later.
 
-For open classes at one server, with s_c the share that classes up to c hold and T_j the mean time
-left of a service in progress,
+For open classes at one server, with s_c the share of the server held by classes up to c and T_j the
+mean rest of a service in progress,
 
     R_c = S_c / (1 - s_<c) + (sum over classes up to c of U_j T_j) / ((1 - s_<c) (1 - s_c))
 
-is exact. At several servers, with exponential times, the numbers waiting up to each priority are
-those of a fast server times what pools of servers wait less than it (Bondi and Buzen): exact for
-equal times, as those up to a priority are then an M/M/m queue by themselves. In a closed network a
-job of class c that finds A_j jobs of class j takes
+is exact. At several servers with exponential times, the numbers waiting up to each priority are
+those of one fast server, times the ratio by which a pool waits less than one (Bondi and Buzen):
+exact for equal means, as classes up to a priority then form an M/M/m queue. In a closed network a
+job of class c that meets A_j jobs of class j takes
 
     R_c = (S_c + sum up to c of A_j S_j w_j) / (1 - U_<c),
 
@@ -38,7 +38,7 @@ from headway.queueing.markov.orders import by_rank
 
 
 def preemptive(offered: Offered) -> FloatArray:
-    """Times of each class but for its service, where higher ones interrupt; as `head_of_line`.
+    """Times of each class less its service, with interruptions by higher ones; as `head_of_line`.
 
     Examples
     --------
@@ -67,27 +67,27 @@ def preemptive(offered: Offered) -> FloatArray:
 
 
 def _part(wanted: FloatArray, number: FloatArray, pools: Amount) -> FloatArray:
-    """By what the waits at a fast server become those at a pool."""
+    """Factor from waits at one fast server to waits at a pool."""
     shared = pools & (number > 0) & np.isfinite(number)
     return np.where(shared, np.maximum(wanted, 0.0) / np.where(shared, number, 1.0), 1.0)
 
 
 def _number(offered: Offered, here: Amount, waits: FloatArray) -> FloatArray:
-    """Jobs of some classes that wait so long."""
+    """Mean number of waiting jobs of some classes, from their waits."""
     times = offered.times[here]
     come = offered.load[here] / np.where(times > 0, times, 1.0)
     return np.asarray(np.where(come > 0, come * waits, 0.0).sum(axis=0))
 
 
 def _less(offered: Offered, share: FloatArray) -> FloatArray:
-    """How much less a pool waits than one server as fast as all: C(m, a) / U."""
+    """Ratio of the wait at a pool to that at one server as fast as all: C(m, a) / U."""
     some = (share > 0) & (share < 1) & (offered.servers > 1)
     busy = np.where(some, share, 0.5)
     return np.where(some, np.asarray(erlang_c(offered.servers, offered.servers * busy)) / busy, 1.0)
 
 
 def stay(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
-    """Time of a visit, R_c above, shape (classes, points) [s]."""
+    """Time of a visit, R_c as above, shape (classes, points) [s]."""
     times, servers = network.times[:, k], network.servers[k]
     first, later = network.before[..., None], network.before.T[..., None]
     matters = np.where(first, found_again(network, arrival, None), arrival.present)

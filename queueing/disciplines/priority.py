@@ -1,13 +1,13 @@
-"""Priority without preemption (head of the line): the waiting job of the first priority is next.
+"""Non-preemptive priority (head of the line): the waiting job of the highest priority is next.
 
-For open classes, with s_c the servers that classes up to c hold, over m, and W the wait of all in
-order of arrival, Cobham's
+For open classes, with s_c the share of the servers held by classes up to c, and W the mean wait of
+all jobs in order of arrival, Cobham's formula
 
     W_c = W (1 - s) / ((1 - s_<c) (1 - s_c))
 
-is exact at one server, and at several with exponential times where all of them are equal (Davis).
-In a closed network a job of class c that finds A_j jobs of class j, of which B_j are in service,
-takes
+is exact at one server, and at several servers if service times are exponential with one mean
+(Davis). In a closed network a job of class c that meets A_j jobs of class j, of which B_j are in
+service, takes
 
     R_c = S_c + (sum up to c of A_j S_j w_j + sum beyond c of B_j S_j) / (1 - U_<c),
 
@@ -37,8 +37,8 @@ from headway.queueing.markov.orders import next_by_rank
 def head_of_line(offered: Offered) -> FloatArray:
     """Waits of each class without preemption, shape (classes, points) [s].
 
-    Infinite for a class that, with those before it, the station cannot serve; those before it
-    then always find a job in service.
+    Infinite for a class that the station cannot serve together with those before it; those before
+    it then always find a job in service.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def head_of_line(offered: Offered) -> FloatArray:
 
 
 def stay(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
-    """Time of a visit, R_c above, shape (classes, points) [s]."""
+    """Time of a visit, R_c as above, shape (classes, points) [s]."""
     times, servers = network.times[:, k], network.servers[k]
     first, later = network.before[..., None], network.before.T[..., None]
     matters = np.where(first, found_again(network, arrival, times), arrival.present)
@@ -70,7 +70,7 @@ def stay(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
 
 
 def rank(job: Waiting) -> tuple[float, ...]:
-    """The first priority is first, and in order of arrival among equals."""
+    """Priority first, then order of arrival."""
     return (job.priority, job.number)
 
 

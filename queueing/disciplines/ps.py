@@ -1,7 +1,7 @@
-"""Processor sharing: all jobs present share the servers, each with one at most.
+"""Processor sharing: all jobs present share the servers, with at most one server each.
 
-A queue of them has a product form for any service times, of which only the means matter. A job of
-class c that finds A_j jobs of class j takes
+Such a queue has a product form for any service times, and depends on their means only. A job of
+class c that meets A_j jobs of class j takes
 
     R_c = S_c (1 + sum of A_j).
 
@@ -20,7 +20,7 @@ from headway.queueing.markov.orders import sharing
 
 
 def waits(offered: Offered) -> FloatArray:
-    """Times of open classes but for their service, in proportion to it: R_c / S_c is the same.
+    """Times of open classes less their service, in proportion to it: R_c / S_c is the same for all.
 
     Shape (classes, points) [s].
 
@@ -37,7 +37,7 @@ def waits(offered: Offered) -> FloatArray:
 
 
 def stay(network: Classes, k: int, arrival: ArrivalView) -> FloatArray:
-    """Time of a visit, R_c above, shape (classes, points) [s]."""
+    """Time of a visit, R_c as above, shape (classes, points) [s]."""
     times, every = network.times[:, k], everybody(network)
     fast = times * arrival.present.sum(axis=0) / network.servers[k]
     return np.asarray(times + fast * pool_factor(network, k, arrival, arrival.present, every))

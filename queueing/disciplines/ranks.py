@@ -1,4 +1,4 @@
-"""Who is next by a discipline, as sums of a job's number, priority and work."""
+"""Ranks of disciplines as weighted sums of a job's number, priority and work."""
 
 from typing import TypeAlias
 
@@ -8,25 +8,25 @@ from headway.errors import GraphError
 from headway.queueing.disciplines.discipline import Discipline, Waiting
 
 Key: TypeAlias = list[float]
-"""Factors of a job's number, priority and work in a key, of which the smallest is first."""
+"""Weights of a job's number, priority and work in a key; the smallest key is first."""
 
 
 def keys_of(name: str, discipline: Discipline) -> tuple[Key, Key]:
-    """Find the first two keys of a discipline's rank, as sums.
+    """The first two keys of a discipline's rank, as weighted sums.
 
-    Later keys and equal ones go by the number, which is always the last key.
+    Further keys, and ties, go by arrival number, which is always the last key.
 
     Parameters
     ----------
     name
-        Of the queue, for messages.
+        Name of the queue, for messages.
     discipline
-        One that does not draw at random.
+        A discipline that does not draw at random.
 
     Raises
     ------
     GraphError
-        For a rank of another form.
+        For a rank of any other form.
 
     Examples
     --------

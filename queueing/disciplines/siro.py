@@ -1,7 +1,7 @@
 """Service in random order: the next job is drawn from those that wait.
 
-It does not look at service times, so that means are those in order of arrival where arrivals are
-Poisson, and nearly so in closed networks.
+It does not depend on service times, so means are those in order of arrival if arrivals are Poisson,
+and nearly so in closed networks.
 
 Source: Kelly, *Reversibility and Stochastic Networks*, 1979, section 3.1.
 """
@@ -12,7 +12,7 @@ from headway.queueing.markov.orders import at_random
 
 
 def rank(job: Waiting) -> tuple[float, ...]:
-    """Jobs are alike: who waits is drawn from."""
+    """All jobs have the same rank: the next is drawn at random."""
     return (job.number,)
 
 

@@ -1,4 +1,4 @@
-"""Disciplines by name, as model files give them; a discipline's module is loaded when used."""
+"""Disciplines by name, as in model files; the module of a discipline is imported when used."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -18,10 +18,10 @@ DISCIPLINES = {
     "priority": "headway.queueing.disciplines.priority:PRIORITY",
     "preemptive": "headway.queueing.disciplines.preemptive:PREEMPTIVE",
 }
-"""Where each of headway's own is defined."""
+"""The module and constant that define each of headway's own disciplines."""
 
 GROUP = "headway.disciplines"
-"""Entry points by which other packages add disciplines: ``NAME = module:NAME``."""
+"""Entry-point group by which other packages add disciplines: ``NAME = module:NAME``."""
 
 
 def discipline_names() -> list[str]:
@@ -36,12 +36,12 @@ def discipline_names() -> list[str]:
 
 
 def find_discipline(name: str) -> Discipline:
-    """Find a discipline by its name; one that is given itself is itself.
+    """Find a discipline by its name; a discipline itself is returned as it is.
 
     Raises
     ------
     InvalidParameter
-        For an unknown name, with those there are.
+        For an unknown name; the message lists the known ones.
     PackageError
         For a discipline of another package that cannot be used.
 
@@ -66,7 +66,7 @@ def _named(name: str) -> Discipline:
 
 
 def _declared(point: "EntryPoint") -> Discipline:
-    """A discipline as another package declares it, under its own name."""
+    """A discipline that another package declares under its own name."""
     declared: object = point.load()
     if not isinstance(declared, Discipline):
         msg = f"{point.value} is not a headway.queueing.Discipline"
@@ -78,7 +78,7 @@ def _declared(point: "EntryPoint") -> Discipline:
 
 
 def usable_disciplines() -> list[Discipline]:
-    """All disciplines but those of other packages that cannot be used.
+    """All disciplines, except those of other packages that cannot be used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sizes of batches in which jobs arrive: constant, geometric, or by a table.
+"""Sizes of batches in which jobs arrive: constant, geometric, or given by a table.
 
 Batches come at the rate lambda / E[X], where lambda is the rate of jobs and X the size of a batch.
 
@@ -16,14 +16,14 @@ from headway.numerals import digits
 from headway.records import dataclass
 
 LARGEST = 1_000_000
-"""The most jobs of a batch, and the largest mean."""
+"""The largest size of a batch, and the largest mean."""
 
 _FULL = 1e-9  # probabilities that miss 1 by less than this sum to 1
 
 
 @dataclass(frozen=True)
 class BatchSizes:
-    """How many jobs arrive together.
+    """The number of jobs that arrive together.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ class BatchSizes:
     constant
         The size of every batch, a whole number of 1 or more, instead of a table.
     geometric
-        The mean of geometric sizes, P(X = k) = (1 - q) q**(k - 1), 1 or more, instead of both.
+        Mean of geometric sizes, P(X = k) = (1 - q) q**(k - 1), 1 or more, instead of both.
 
     Raises
     ------
     InvalidParameter
-        For a size that is no whole number from 1 on, a mean below 1, and probabilities that are
+        For a size that is not a whole number from 1, a mean below 1, and probabilities that are
         negative or do not sum to 1.
 
     Examples
@@ -60,7 +60,7 @@ class BatchSizes:
 
     @property
     def mean(self) -> Amount:
-        """E[X]."""
+        """Mean size E[X]."""
         if self.constant is not None:
             return self.constant
         if self.geometric is not None:
@@ -69,7 +69,7 @@ class BatchSizes:
 
     @property
     def second(self) -> Amount:
-        """E[X**2]; of geometric sizes 2 E[X]**2 - E[X]."""
+        """Second moment E[X**2]; for geometric sizes 2 E[X]**2 - E[X]."""
         if self.constant is not None:
             return self.constant * self.constant
         if self.geometric is not None:
@@ -78,12 +78,12 @@ class BatchSizes:
 
     @property
     def more(self) -> float:
-        """Chance that one more job comes with the others, of geometric sizes; else 0."""
+        """Probability that a further job comes in the batch, for geometric sizes; otherwise 0."""
         return 0.0 if self.geometric is None else float(1 - 1 / np.asarray(self.geometric, float))
 
     @property
     def rows(self) -> tuple[tuple[int, float], ...]:
-        """Sizes with their probabilities; none of geometric sizes."""
+        """Sizes with their probabilities; empty for geometric sizes."""
         if self.constant is not None:
             return ((int(np.asarray(self.constant)), 1.0),)
         return self.table

@@ -1,7 +1,7 @@
 """Routing probabilities, by name or as matrices.
 
-By name they may be symbols, and sparse routes are quick; as matrices they are one array
-computation, over blocks of operating points where they differ.
+By name they may be symbols, and sparse routes are fast. As matrices they are a single array
+computation, over blocks of operating points if they differ between points.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,8 @@ from headway.queueing.flows.traffic import (
 )
 from headway.records import dataclass
 
-_MANY = 500  # stations from which sparse elimination is quicker where routes are few: for speed
+# number of stations from which sparse elimination is faster if there are few routes: speed only
+_MANY = 500
 _BLOCK = 2**21  # numbers in the matrices of a block of points, for memory
 
 Numbers: TypeAlias = Mapping[str, Amount]
@@ -33,7 +34,7 @@ Numbers: TypeAlias = Mapping[str, Amount]
 class ByName:
     """Routing probabilities by route.
 
-    Parameters
+    Routing probabilities by name.
     ----------
     stations
         Names of all stations.
@@ -45,15 +46,15 @@ class ByName:
     routes: Mapping[tuple[str, str], Amount]
 
     def check(self) -> None:
-        """Refuse probabilities that do not make a network that every job leaves."""
+        """Refuse probabilities with which some jobs would never leave the network."""
         check_routes(self.stations, self.routes)
 
     def share(self, station: str) -> Amount:
-        """Probability that a job returns straight to a station."""
+        """Probability that a job goes straight back to a station."""
         return self.routes.get((station, station), 0.0)
 
     def without_returns(self, own: Collection[str]) -> "ByName":
-        """Routing probabilities given that jobs do not return straight to some stations."""
+        """The routing probabilities given that jobs do not go straight back to these stations."""
         routes = {
             (source, target): p / (1 - self.share(source)) if source in own else p
             for (source, target), p in self.routes.items()
@@ -62,39 +63,39 @@ class ByName:
         return replace(self, routes=routes)
 
     def leaving(self) -> dict[str, Amount]:
-        """Probability to leave the network from each station."""
+        """Probability of leaving the network, by station."""
         leave: dict[str, Amount] = dict.fromkeys(self.stations, 1.0)
         for (source, _), p in self.routes.items():
             leave[source] = leave[source] - p
         return leave
 
     def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Mean arrivals of a job at each station; some stations admit only a share of them."""
+        """Mean arrivals of a job at each station, if stations admit these shares of arrivals."""
         kept = {
             (s, t): p * admitted[s] if s in admitted else p for (s, t), p in self.routes.items()
         }
         return solve_traffic(self.stations, entries, kept)
 
     def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Probability to be answered after each station, by the reversed equations."""
+        """Probability of being answered after each station, by the reversed equations."""
         back = {(t, s): p * admitted.get(t, 1.0) for (s, t), p in self.routes.items()}
         return solve_traffic(self.stations, leave, back)
 
 
 @dataclass(frozen=True)
 class ByNumber:
-    """Routing probabilities as a matrix, with those that differ between points by position.
+    """Routing probabilities as a matrix, with those that differ between points listed apart.
 
     Parameters
     ----------
     stations
         Names of all stations.
     fixed
-        Probabilities, rows from; 0 for those in `changing`.
+        Probability of each route, rows from; 0 for those in `changing`.
     changing
-        Number or array over operating points by (row, column).
+        Number or array over operating points, by (row, column).
     scale
-        Factors of the probabilities of a row.
+        Factor of the probabilities of each row.
     """
 
     stations: Sequence[str]
@@ -108,19 +109,19 @@ class ByNumber:
         return {name: k for k, name in enumerate(self.stations)}
 
     def check(self) -> None:
-        """Refuse probabilities that do not make a network that every job leaves."""
+        """Refuse probabilities with which some jobs would never leave the network."""
         shape = np.broadcast_shapes(*map(np.shape, self.changing.values()))
         for _, matrices in self._blocks(shape, {}):
             for matrix in matrices:
                 check_matrix(self.stations, matrix)
 
     def share(self, station: str) -> Amount:
-        """Probability that a job returns straight to a station."""
+        """Probability that a job goes straight back to a station."""
         k = self.place[station]
         return self.changing.get((k, k), float(self.fixed[k, k]))
 
     def without_returns(self, own: Collection[str]) -> "ByNumber":
-        """Routing probabilities given that jobs do not return straight to some stations."""
+        """The routing probabilities given that jobs do not go straight back to these stations."""
         if not own:
             return self
         rows = [self.place[name] for name in own]
@@ -131,14 +132,14 @@ class ByNumber:
         return replace(self, fixed=fixed, changing=kept, scale=scale)
 
     def leaving(self) -> dict[str, Amount]:
-        """Probability to leave the network from each station."""
+        """Probability of leaving the network, by station."""
         sums: list[Amount] = self.fixed.sum(axis=1).tolist()
         for (i, _), p in self.changing.items():
             sums[i] = sums[i] + p
         return {name: 1 - sums[k] * self.scale.get(k, 1.0) for k, name in enumerate(self.stations)}
 
     def arrivals(self, entries: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Mean arrivals of a job at each station; some stations admit only a share of them."""
+        """Mean arrivals of a job at each station, if stations admit these shares of arrivals."""
         if is_symbolic(*admitted.values()):
             return self._named().arrivals(entries, admitted)
         if is_symbolic(*entries.values()):
@@ -147,7 +148,7 @@ class ByNumber:
         return self._solved(entries, admitted, forward=True)
 
     def after(self, leave: Numbers, admitted: Numbers) -> dict[str, Amount]:
-        """Probability to be answered after each station, by the reversed equations."""
+        """Probability of being answered after each station, by the reversed equations."""
         if is_symbolic(*admitted.values()):
             return self._named().after(leave, admitted)
         return self._solved(leave, admitted, forward=False)
@@ -179,7 +180,7 @@ class ByNumber:
     def _blocks(
         self, shape: tuple[int, ...], let_in: Mapping[int, Amount], *, rows: bool = True
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """P for blocks of operating points; a single matrix where all points have the same."""
+        """P for blocks of operating points; a single matrix if all points have the same."""
         size = int(np.prod(shape))
         spread = (let_in, self.changing, self.scale)
         same = not any(np.ndim(v) for part in spread for v in part.values())
@@ -201,12 +202,12 @@ Chances: TypeAlias = ByName | ByNumber
 
 
 def suits_a_matrix(stations: int, routes: int) -> bool:
-    """Whether routing probabilities are quicker as a matrix."""
+    """Whether routing probabilities are faster as a matrix."""
     return FEW < stations <= _MANY or (stations > _MANY and routes > stations**2 / 10)
 
 
 def is_sparse(stations: int, routes: int) -> bool:
-    """Whether elimination by name is quicker for many points than a matrix for each."""
+    """Whether, for many points, elimination by name is faster than a matrix for each."""
     return routes <= SPARSE * stations
 
 
@@ -216,7 +217,7 @@ def _at(value: Amount, shape: tuple[int, ...], points: slice = slice(None)) -> A
 
 
 def _solved_by_point(systems: FloatArray, right_sides: FloatArray) -> FloatArray:
-    """Solve the system of each point, or one system for all, for columns of right sides."""
+    """Solve one system for each point, or one for all, for columns of right-hand sides."""
     if len(systems) == 1:
         return np.asarray(np.linalg.solve(systems[0], right_sides), float)
     return np.asarray(np.linalg.solve(systems, right_sides.T[..., None])[..., 0].T, float)

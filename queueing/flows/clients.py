@@ -1,4 +1,4 @@
-"""How clients of a class behave: how long they wait, when they give up, and how they ask again."""
+"""The behaviour of clients: how long they wait, when they give up, and how they retry."""
 
 from dataclasses import fields, replace
 from math import inf
@@ -11,45 +11,45 @@ from headway.kinds import Amount, check_domain, check_not_negative
 from headway.records import dataclass
 
 PURSE = 100.0
-"""Tokens that a retry budget holds at most, if nobody says how many."""
+"""Largest number of tokens in a retry budget, unless given."""
 
 FIRST = 10.0
-"""Tokens in a retry budget at the start, of which it holds at least as many."""
+"""Tokens in a retry budget at the start, if its largest number allows."""
 
 
 @dataclass(frozen=True)
 class Clients:
-    """Clients of a class, by numbers or arrays over operating points.
+    """How the clients of a class behave; numbers, or arrays over operating points.
 
     Parameters
     ----------
     patience
-        Mean time that a job waits in the first line in which it has to wait, before it leaves [s],
+        Mean time that a job waits in the first queue where it has to wait, before it leaves [s],
         above 0; infinite if it stays.
     patience_scv
-        Squared coefficient of variation of that time: 1 for exponential patience.
+        Squared coefficient of variation of that time: 1 for an exponential one.
     timeout
         Time after which a client stops waiting for the answer to an attempt [s], above 0; infinite
         if it never does.
     server_notices
-        Whether servers then stop to work for it; otherwise its job goes on through the network.
+        Whether servers then stop working for it; otherwise its job goes on through the network.
     retries
-        Times that a client asks again after an attempt failed, a whole number of 0 or more, or inf.
+        Most retries of a request, a whole number from 0, or infinite.
     persistence
-        Chance that it does so each time, 0 to 1.
+        Probability of a retry after each failed attempt, 0 to 1.
     backoff
         Mean time before the first retry [s], 0 or more.
     backoff_scv
-        Squared coefficient of variation of it: 0 for constant times.
+        Squared coefficient of variation of the backoff: 0 for constant times.
     backoff_factor
-        How many times as long each further backoff is, 0 or more.
+        Factor of each further backoff over the one before, 0 or more.
     jitter
-        Share by which each backoff is lengthened or shortened, uniformly, 0 to 1.
+        Largest share by which a backoff is lengthened or shortened, uniformly distributed, 0 to 1.
     retry_budget
-        Retries for each first attempt in the long run, 0 to 1; infinite if nobody counts them. A
-        first attempt brings so many tokens, and a retry takes one.
+        Retries allowed per first attempt in the long run, 0 to 1; infinite without a budget. Each
+        first attempt adds so many tokens, and a retry takes one.
     retry_tokens
-        Tokens that are kept at most, 1 or more; 10 of them are there at first.
+        Largest number of tokens, 1 or more; 10 of them are there at the start.
 
     Raises
     ------
@@ -96,12 +96,12 @@ class Clients:
 
     @property
     def attempts(self) -> Amount:
-        """The most attempts of a request."""
+        """The largest number of attempts of a request."""
         return 1.0 + self.retries
 
     @property
     def leaves(self) -> bool:
-        """Whether jobs leave lines when their patience ends."""
+        """Whether jobs leave queues when their patience ends."""
         return bool(np.any(np.isfinite(self.patience)))
 
     @property
@@ -111,11 +111,11 @@ class Clients:
 
     @property
     def returns(self) -> bool:
-        """Whether clients ask again."""
+        """Whether clients retry."""
         return bool(np.any(np.asarray(self.retries) > 0))
 
     def spread(self, shape: tuple[int, ...]) -> "Clients":
-        """The same with every number as an array over operating points, in a row."""
+        """The same with every number as a flat array over operating points."""
         numbers: dict[str, Any] = {
             each.name: np.broadcast_to(np.asarray(getattr(self, each.name), float), shape).ravel()
             for each in fields(self)
@@ -124,7 +124,7 @@ class Clients:
         return replace(self, **numbers)
 
     def point(self, index: Any) -> "Clients":
-        """Those at one operating point, by its index in arrays of one shape."""
+        """The clients at one operating point, by its index in arrays of one shape."""
         numbers: dict[str, Any] = {
             each.name: float(np.asarray(value)[index])
             for each in fields(self)
@@ -138,12 +138,12 @@ def _whole(count: Any) -> Any:
 
 
 def check_returns(clients: Clients, *, loses: bool) -> None:
-    """Refuse retries where no attempt can fail.
+    """Refuse retries if no attempt can fail.
 
     Parameters
     ----------
     clients
-        Those of a class.
+        The clients of a class.
     loses
         Whether stations refuse jobs.
 

@@ -1,4 +1,4 @@
-"""Arrivals whose rate follows time, or that come when a trace says."""
+"""Arrivals whose rate varies with time, or that follow a trace."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -15,19 +15,19 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class RateTable:
-    """A rate of arrivals that changes with time, and repeats.
+    """An arrival rate that varies with time, and repeats.
 
-    Between two changes arrivals are Poisson; the integral of the rate between two of them is
-    exponential, of mean 1, wherever it changes in between.
+    Arrivals are a Poisson process with this rate: the integral of the rate between two arrivals is
+    exponential with mean 1.
 
     Parameters
     ----------
     starts
-        When each rate begins [s]: at 0 first, and later each time.
+        Time at which each rate begins [s]: first 0, then ascending.
     rates
-        Of arrivals, from then on [1/s].
+        Arrival rate from each start on [1/s].
     period
-        After which the table begins anew [s], longer than the last start.
+        Time after which the table repeats [s], longer than the last start.
 
     Raises
     ------
@@ -60,32 +60,32 @@ class RateTable:
 
     @property
     def lengths(self) -> FloatArray:
-        """How long each rate lasts [s]."""
+        """How long each rate holds [s]."""
         return np.diff([*self.starts, self.period])
 
     @cached_property
     def mean(self) -> float:
-        """Over a period [1/s]."""
+        """Mean rate over a period [1/s]."""
         return fsum(np.array(self.rates) * self.lengths) / self.period
 
     @property
     def words(self) -> str:
-        """As tables say it."""
+        """The rate in words, for tables."""
         return f"on average, {len(self.rates)} rates in {digits(self.period)} s"
 
     def times(self, factor: float) -> "RateTable":
-        """The same with each rate that many times as large."""
+        """The same with each rate multiplied by ``factor``."""
         return replace(self, rates=tuple(factor * rate for rate in self.rates))
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Times between arrivals, which come in this order, then again from the first.
+    """Times between arrivals, taken in this order, and then again from the first.
 
     Parameters
     ----------
     gaps
-        Of one arrival to the next [s], 0 or more, and not all 0.
+        Times between arrivals [s], 0 or more, and not all 0.
 
     Raises
     ------
@@ -109,12 +109,12 @@ class Trace:
 
     @cached_property
     def mean(self) -> float:
-        """Rate of arrivals [1/s]."""
+        """Arrival rate [1/s]."""
         return len(self.gaps) / fsum(self.gaps)
 
     @property
     def words(self) -> str:
-        """As tables say it."""
+        """The trace in words, for tables."""
         return f"a trace of {len(self.gaps):,} gaps"
 
     @cached_property
@@ -124,4 +124,4 @@ class Trace:
 
 
 Course: TypeAlias = RateTable | Trace
-"""How arrivals at a station follow time."""
+"""How arrivals at a station vary with time."""

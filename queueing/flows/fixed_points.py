@@ -1,4 +1,4 @@
-"""Fixed points of falling functions, at many points at once."""
+"""Fixed points of decreasing functions, at many points at once."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.records import dataclass
 
-_WIDTH = 4e-16  # relative width of a bracket in which no double is left
-_TRIES = 200  # at most; bisection alone needs 60: digits only
+_WIDTH = 4e-16  # relative width of a bracket that has no double inside
+_TRIES = 200  # most tries; bisection alone needs 60, for the last digits
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Initial rates, the values of the function there and its slopes; shape (points,)."""
+    """Initial rates, with the values and slopes of the function there; shape (points,)."""
 
     rate: FloatArray
     answer: FloatArray
@@ -22,31 +22,31 @@ class Guess:
 
 
 Answer = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
-"""The function of rates, and of the numbers of their points."""
+"""The function, from rates and the numbers of their points."""
 
 
 def balance(
     answer: Answer, low: FloatArray, high: FloatArray, guess: Guess, agreed: float = 1e-12
 ) -> FloatArray:
-    """Find rates x = f(x) of functions that fall as the rate grows.
+    """Find rates x = f(x) of decreasing functions.
 
-    By inverse quadratic interpolation through the last three tries, at each point as long as it
-    takes; if a try did not halve the difference, the bracket is halved (Brent).
+    By inverse quadratic interpolation through the last three tries, as many as each point needs; if
+    a try does not halve the difference, the bracket is halved (Brent).
 
     Parameters
     ----------
     answer
-        Answers to rates; called with fewer and fewer points.
+        The function; called with fewer and fewer points.
     low, high
-        More than the rate is answered to `low`, less to `high`; shape (points,).
+        Rates with f(low) > low and f(high) < high; shape (points,).
     guess
-        Where to begin.
+        Where to start.
     agreed
-        By how much a rate and its answer may differ, relative.
+        Relative difference between a rate and its image that is accepted.
 
     Returns
     -------
-    Rates, shape (points,), or where an answer jumps past its rate.
+    Rates, shape (points,); at a jump of the function, where it crosses the rate.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def balance(
 
 
 def _narrowed(state: FloatArray) -> FloatArray:
-    """Replace an end of the bracket by the last try, in row 2."""
+    """Replace one end of the bracket by the last try, in row 2."""
     low, high, rate, miss = state[:4]
     return np.array([np.where(miss > 0, rate, low), np.where(miss > 0, high, rate), *state[2:]])
 
 
 def _interpolated(tries: FloatArray) -> FloatArray:
-    """Zero of the difference by three tries (rate and difference, the last first), or by two."""
+    """Zero of the difference, interpolated from three tries, latest first, or from two."""
     x, f, y, g, z, h = tries
     with np.errstate(all="ignore"):
         two = x - f * (x - y) / (f - g)

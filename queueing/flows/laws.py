@@ -1,4 +1,4 @@
-"""Operational laws: what any system in steady flow obeys, whatever its distributions.
+"""Operational laws: they hold for any system in steady flow, whatever its distributions.
 
 Source: Denning and Buzen, "The Operational Analysis of Queueing Network Models",
 ACM Computing Surveys 10(3), 1978; Lazowska et al., *Quantitative System Performance*, ch. 3.
@@ -18,7 +18,7 @@ def utilisation_law(throughput: Quantity, service_time: Quantity, servers: Quant
     throughput
         Completions X [1/s], 0 or more.
     service_time
-        Time S that a completion keeps a server busy [s].
+        Mean time S that a completion keeps a server busy [s].
     servers
         Number of servers m.
 
@@ -39,7 +39,7 @@ def littles_law(throughput: Quantity, residence_time: Quantity) -> Amount:
     throughput
         Completions X [1/s].
     residence_time
-        Mean time R that each spends inside [s].
+        Mean time R that each job spends inside [s].
 
     Examples
     --------
@@ -63,7 +63,7 @@ def forced_flow_law(throughput: Quantity, visits: Quantity) -> Amount:
 
 
 def service_demand(visits: Quantity, service_time: Quantity) -> Amount:
-    """Service a job needs of a station over all its visits: D = V S.
+    """Service that a job needs at a station over all its visits: D = V S.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def saturation_throughput(service_demand: Quantity, servers: Quantity = 1) -> Am
     Parameters
     ----------
     service_demand
-        Demand D of a job at the station [s], 0 or more; with none it is never busy.
+        Demand D of a job at the station [s], 0 or more; without demand it is never busy.
     servers
         Number of servers m.
 

@@ -1,7 +1,7 @@
 """Errors where flows between stations are taken as Poisson, and the label that states them.
 
-``python -m tests.campaigns.loss_errors`` measures it against whole chains, and stores its rows; the
-tests recompute these labels from them.
+``python -m tests.campaigns.loss_errors`` measures them against whole chains and stores its rows;
+the tests recompute these labels from the rows.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,10 +9,10 @@ from collections.abc import Collection, Sequence
 from headway.numerals import digits
 
 LOSS, TIME, QUEUE = 17.8, 13.4, 16.9
-"""Largest errors of the chance of loss, of response times and of numbers of jobs [%]."""
+"""Largest errors of loss probabilities, response times and numbers of jobs [%]."""
 
 TAILS = (16.0, 17.0)
-"""Of percentiles of jobs that are answered, up to the 99th, and of the 99.9th [%]."""
+"""Largest errors of percentiles of answered jobs up to the 99th, and of the 99.9th [%]."""
 
 
 def assumed_poisson(names: Sequence[str], losing: Collection[str]) -> str:
@@ -21,9 +21,9 @@ def assumed_poisson(names: Sequence[str], losing: Collection[str]) -> str:
     Parameters
     ----------
     names
-        Of these stations.
+        Names of these stations.
     losing
-        Those of the network that lose jobs.
+        Names of the stations that lose jobs.
 
     Examples
     --------

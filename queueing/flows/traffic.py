@@ -1,8 +1,8 @@
 """Traffic equations: how often a job visits each station.
 
-V_j = e_j + sum over i of V_i p_ij, with e the share of jobs that enter at j and p_ij the
-chance of going from i to j; what is not routed on leaves. The matrix 1 - P^T is an M-matrix
-wherever every job can leave, so elimination needs no pivots, and the same elimination
+V_j = e_j + sum over i of V_i p_ij, with e_j the share of jobs that enter at j and p_ij the
+probability of going from i to j; the remaining probability is that of leaving. The matrix 1 - P^T
+is an M-matrix if every job can leave, so elimination needs no pivoting, and the same elimination
 serves floats, arrays and symbols.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, section 4.8 (Jackson's networks).
@@ -23,19 +23,19 @@ Name = TypeVar("Name", bound=Hashable)
 Routes = Mapping[tuple[Name, Name], Quantity]
 
 SUM_TOLERANCE = 1e-9
-"""Probabilities such as three times 0.3333333333 may miss 1 by this much."""
+"""Sums of probabilities may miss 1 by this much, like three times 0.3333333333."""
 
 _DENSE_LIMIT = 100  # stations up to which elimination fills a dense matrix: for speed
 
 FEW = 20
-"""Stations up to which elimination by name is as quick as a matrix; for speed only."""
+"""Stations up to which elimination by name is as fast as a matrix; for speed only."""
 
 SPARSE = 4
-"""Routes a station up to which elimination by name stays sparse; for speed only."""
+"""Routes per station up to which elimination by name stays sparse; for speed only."""
 
 
 def reached(edges: NDArray[np.bool_], start: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """States reachable along edges (rows from), those of the start included.
+    """States that can be reached along edges (rows from), including the start.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def visit_ratios(
     Raises
     ------
     GraphError
-        For a probability outside 0 to 1, probabilities out of a station that sum to more
-        than 1, or stations that nothing leaves.
+        For a probability outside 0 to 1, probabilities out of a station that sum to more than 1, or
+        stations that no job can leave.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def solve_traffic(
     Parameters
     ----------
     stations, entries
-        The stations' names, and e by name; 0 where left out.
+        The stations' names, and e by name; missing ones are 0.
     routes
         Weight of each route (from, to).
 
@@ -111,7 +111,7 @@ def solve_traffic(
 
 
 def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
-    """Refuse probabilities that do not make a network that every job leaves."""
+    """Refuse probabilities with which some jobs would never leave the network."""
     if _is_sound(stations, routes):
         return
     numeric = {edge: np.asarray(p, float) for edge, p in routes.items() if not is_symbolic(p)}
@@ -133,9 +133,9 @@ def check_routes(stations: Sequence[Name], routes: Routes[Name]) -> None:
 
 
 def _is_sound(stations: Sequence[Name], routes: Routes[Name]) -> bool:
-    """Whether numbers make such a network, by the least and largest of each chance.
+    """Whether numbers are sound routing probabilities, by the smallest and largest of each.
 
-    False wherever that takes a closer look.
+    False also if that cannot decide.
     """
     rest = dict.fromkeys(stations, 1.0)
     into: dict[Name, list[Name]] = {}
@@ -156,7 +156,7 @@ def _is_sound(stations: Sequence[Name], routes: Routes[Name]) -> bool:
 
 
 def _as_matrix(stations: Sequence[Name], routes: Routes[Name]) -> FloatArray | None:
-    """Routes as a matrix, where they are numbers and so many that elimination would fill it."""
+    """Routes as a matrix, if they are numbers that elimination would fill it with; else None."""
     chances = routes.values()
     if len(routes) <= SPARSE * len(stations) or any(np.ndim(p) for p in chances):  # type: ignore[arg-type]
         return None
@@ -172,7 +172,7 @@ def _as_matrix(stations: Sequence[Name], routes: Routes[Name]) -> FloatArray | N
 def _of_matrix(
     stations: Sequence[Name], entries: Mapping[Name, Quantity], matrix: FloatArray
 ) -> dict[Name, Amount]:
-    """Visits by linear algebra: those of jobs that enter at each place, by how many do."""
+    """Mean visits by linear algebra, as a sum over the stations where jobs enter."""
     check_matrix(stations, matrix)
     places = [k for k, station in enumerate(stations) if station in entries]
     shares = [entries[stations[k]] for k in places]
@@ -188,12 +188,12 @@ def _of_matrix(
 
 
 def check_matrix(stations: Sequence[Name], matrix: FloatArray) -> None:
-    """Refuse a matrix of probabilities that does not make a network that every job leaves.
+    """Refuse a matrix of probabilities with which some jobs would never leave the network.
 
     Raises
     ------
     GraphError
-        As `visit_ratios`, and for a matrix of another shape.
+        As for `visit_ratios`, and for a matrix of another shape.
     """
     if matrix.shape != (len(stations), len(stations)):
         msg = f"routes has shape {matrix.shape} for {len(stations)} stations; give a row for each"
@@ -206,7 +206,7 @@ def check_matrix(stations: Sequence[Name], matrix: FloatArray) -> None:
 
 
 def as_routes(stations: Sequence[Name], matrix: FloatArray) -> dict[tuple[Name, Name], float]:
-    """Routes of a matrix one by one."""
+    """The routes of a matrix, one by one."""
     used = zip(*np.nonzero(matrix), strict=True)
     return {(stations[i], stations[j]): float(matrix[i, j]) for i, j in used}
 
@@ -225,7 +225,7 @@ def _check_exits(
     routes: Mapping[tuple[Name, Name], Amount],
     leaving: Mapping[Name, Amount],
 ) -> None:
-    """Refuse stations from which, at any operating point, no path leads out."""
+    """Refuse stations from which no path leads out at some operating point."""
     out = {station: np.asarray(leaving[station]) > SUM_TOLERANCE for station in stations}
     everywhere = {station for station, found in out.items() if found.all()}
     incoming: dict[Name, list[Name]] = {station: [] for station in stations}
@@ -275,7 +275,7 @@ def _solve_sparse(
 
 
 class _Elimination:
-    """Remove the stations one by one, then read their visits off in reverse order."""
+    """Eliminate the stations one by one, then compute visits in reverse order."""
 
     def __init__(
         self, stations: Sequence[Name], entries: Mapping[Name, Quantity], routes: Routes[Name]
@@ -300,7 +300,7 @@ class _Elimination:
         return {station: visits[station] for station in self.out_of}
 
     def _remove(self, station: Amount) -> tuple[Amount, dict[Amount, Amount]]:
-        """Take a station out; give its entry and sources per visit that does not return at once."""
+        """Eliminate a station; its entry and sources, per visit that does not return at once."""
         sources, targets = self.into.pop(station), dict(self.out_of[station])
         back = sources.pop(station, None)
         stay = targets.pop(station, None)
@@ -321,14 +321,14 @@ class _Elimination:
 
 
 def _added(first: Amount, second: Amount) -> Amount:
-    """The sum of two amounts, of which the whole number 0 is none: arrays are not copied for it."""
+    """The sum of two amounts; a whole number 0 is skipped, so that arrays are not copied for it."""
     if type(first) is int and first == 0:
         return second
     return first if type(second) is int and second == 0 else first + second
 
 
 def _flow_order(out_of: Mapping[Any, Iterable[Any]], entries: Mapping[Any, Amount]) -> list[Any]:
-    """Order stations so that, loops apart, each comes after those that feed it."""
+    """Order stations so that each comes after those that feed it, except in loops."""
     finished: list[Amount] = []
     visited: set[Amount] = set()
     for root in [*entries, *out_of]:

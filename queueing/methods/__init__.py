@@ -1,1 +1,1 @@
-"""How networks are solved: methods, the choice between them, and the solver."""
+"""Methods of solution, the choice between them, and the solver."""

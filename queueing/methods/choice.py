@@ -1,8 +1,8 @@
-"""The choice of a method: the best that applies, or what is in the way of the one asked for.
+"""The choice of a method: the best that applies, or why the one asked for does not.
 
-Of the exact methods that a network allows, the one that is estimated to take the least time; where
-there is none, or each would take too long, the first approximation of the table that applies. The
-table has the nearer ones first.
+Among the exact methods that apply to a network, the one with the shortest estimated time is taken.
+If none applies, or each would take too long, it is the first approximation in the table that
+applies; the table has the more accurate ones first.
 """
 
 from collections.abc import Iterator
@@ -15,24 +15,24 @@ from headway.queueing.methods.registry import AUTO, by_least_time, method_named,
 
 
 def choose(network: Solvable, asked: str = AUTO) -> Iterator[MethodRow]:
-    """Rank the methods that apply to a network, the best first.
+    """The methods that apply to a network, best first.
 
-    The others are for where it turns out not to be possible. Of a method that is asked for it is
-    that one alone, or the one that answers in its place.
+    Later ones are for the case that the first turns out not to be possible. If a method is asked
+    for, it is that one only, or the one that answers in its place.
 
     Parameters
     ----------
     network
-        What is to be solved, a network or a layered system.
+        What is to be solved: a network or a layered system.
     asked
         A method by name, or ``auto``.
 
     Raises
     ------
     GraphError
-        Where none applies, with what is in the way of the nearest.
+        If no method applies, with the reason why the nearest one does not.
     InvalidParameter
-        For a name that is no method.
+        For an unknown method name.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def choose(network: Solvable, asked: str = AUTO) -> Iterator[MethodRow]:
     if not soonest and not fitting:
         if not exact and not near:
             raise refusal(network, list(rows))
-        yield from (exact or near)[:1]  # which says what memory or time it would need
+        yield from (exact or near)[:1]  # it reports the memory or time that it would need
 
 
 def _soonest(network: Solvable) -> list[MethodRow]:
-    """Exact methods that take no longer than anybody waits unasked, the quickest first.
+    """Exact methods that take no longer than their patience, the quickest first.
 
-    It asks no more of a network than the first of them needs: a solve of a microsecond or so for
-    one operating point is not to be spent on questions.
+    No more needs are checked than the first of them requires: questions must not take longer than a
+    solution of one operating point, which may be a microsecond.
     """
     quickest, times, subject = inf, [], network.subject
     for row in by_least_time():
@@ -72,7 +72,7 @@ def _soonest(network: Solvable) -> list[MethodRow]:
             continue
         least = row.least_of_one if network.kinds else row.least
         if least > quickest:
-            break  # another one is quicker than this is worth an estimate
+            break  # no other method is quick enough to be worth an estimate
         if row.missing(network) or not row.error_of(network).exact:
             continue
         cost = row.cost_of(network)
@@ -95,7 +95,7 @@ def _asked_for(network: Solvable, asked: str) -> MethodRow:
 
 
 def refusal(network: Solvable, rows: list[MethodRow]) -> GraphError | InvalidParameter:
-    """Say what is in the way of the nearest of some methods: the one that lacks least.
+    """The refusal of the nearest of some methods: the one with the fewest unmet needs.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def refusal(network: Solvable, rows: list[MethodRow]) -> GraphError | InvalidPar
 
 
 def impossible(network: Solvable, row: MethodRow, asked: str) -> GraphError | InvalidParameter:
-    """Say that a method turned out not to be possible, or the one in whose place it was tried."""
+    """The refusal when a method, or the one in whose place it was tried, turns out impossible."""
     if asked == AUTO:
         others = [row for row in methods().values() if row.missing(network)]
         return refusal(network, others)

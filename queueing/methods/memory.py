@@ -1,4 +1,4 @@
-"""How much memory an exact solution may take, and what is said where it needs more."""
+"""The memory that an exact solution may take, and the refusal if it needs more."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -6,7 +6,7 @@ from math import prod
 from headway.errors import InvalidParameter
 from headway.numerals import four_digits
 
-LARGEST = 1e9  # bytes that an exact solution may take
+LARGEST = 1e9  # largest memory of an exact solution [B]
 
 
 def check_memory(sizes: Sequence[int], needed: float, instead: Callable[[], str] = str) -> None:
@@ -19,12 +19,12 @@ def check_memory(sizes: Sequence[int], needed: float, instead: Callable[[], str]
     needed
         Memory the method needs [B].
     instead
-        Says which other exact method would do, if asked.
+        Returns the name of another exact method that would work, if called.
 
     Raises
     ------
     InvalidParameter
-        If that is too much.
+        If that is more than `LARGEST`.
 
     Examples
     --------

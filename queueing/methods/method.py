@@ -1,7 +1,7 @@
-"""What a method of solution is: a row of one table.
+"""A method of solution: a row in one table.
 
-A row says what a method answers, what it needs of a network, what it costs, how far it may be
-off, and which function it is. Whoever chooses, refuses, labels or documents a method reads its row.
+A row says what a method answers, what it needs of a network, its cost, its error, and its function.
+Choosing, refusing, labelling and documenting methods all read these rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 
 class Solvable(Protocol):
-    """What methods solve: a network, or a layered system."""
+    """What methods solve: a network or a layered system."""
 
     @property
     def subject(self) -> Subject:
-        """What it is to the functions that solve it."""
+        """The kind of subject, which selects functions."""
 
     @property
     def found(self) -> dict[int, str]:
-        """What it has not of the needs of methods, by need."""
+        """Needs of methods that it does not meet, by need, with the reason."""
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """Kinds of the stations of one class; empty for all else."""
+        """Kinds of the stations, for one class of jobs; otherwise empty."""
 
 
 LONGEST = 3600.0
-"""Estimated time beyond which a method is refused, even when asked for [s]."""
+"""Estimated time above which a method is refused, even if asked for [s]."""
 
 
 class Answers(StrEnum):
@@ -54,24 +54,24 @@ class Answers(StrEnum):
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a method needs of a network.
+    """A property of networks that a method needs.
 
     Parameters
     ----------
     words
-        What it is, as in ``needs ...``.
+        The property in words, as in ``needs ...``.
     missing
-        Says in one line what is in the way, and how to mend it; empty where nothing is. In it
-        ``{asked}`` stands for the method. A function of the network, or its place.
+        Function of the network, or its place, that returns in one line why the property is missing
+        and how to mend it; empty if the network has it. ``{asked}`` in it stands for the method.
     far
-        Whether a network that has it not is another matter altogether, so that the method is not
-        the nearest.
+        Whether a network without the property is of another kind altogether, so that this method is
+        never the nearest.
     firm
-        Whether no other method answers in its place, when this one is asked for.
+        Whether no other method answers in place of this one if it is asked for.
     common
-        Whether all methods of its kind have it, so that lists need not repeat it.
+        Whether all methods of its kind have this need, so that lists do not repeat it.
     by_class
-        Whether it is of classes that share stations, so that one class always has it.
+        Whether it is about classes that share stations; one class always meets it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Need:
     by_class: bool = False
 
     def of(self, network: Solvable) -> str:
-        """What a network has not, as `missing` says it; found once, as many methods ask."""
+        """The unmet property as `missing` states it; cached, as many methods ask."""
         if self.by_class and network.kinds:
             return ""
         known: dict[int, str] = network.found
@@ -100,18 +100,18 @@ class Need:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a method takes for a network.
+    """The cost of a method for a network.
 
     Parameters
     ----------
     memory, seconds
-        In all [B], [s]; the time is that of one machine in Python alone, for comparison. Patience
-        goes by it, so that what is answered does not depend on whether kernels were built.
+        Memory [B] and time [s] in total; the time is that of one machine, in Python alone. Patience
+        refers to it, so that answers do not depend on whether kernels were built.
     obstacle
-        Why it cannot be had at all; empty if it can.
+        Why the method is impossible; empty if it is possible.
     by_kernel
-        The time where kernels were built and save some [s]; of exact methods the one is taken that
-        is the quickest here.
+        Time if kernels were built and speed it up [s]; among exact methods the quickest on this
+        machine is taken.
 
     Examples
     --------
@@ -126,25 +126,25 @@ class Cost:
 
     @property
     def here(self) -> float:
-        """The time with what was built [s]."""
+        """Time with the kernels that were built [s]."""
         return self.seconds if self.by_kernel is None else self.by_kernel
 
     @property
     def fits(self) -> bool:
-        """Whether it can be had."""
+        """Whether it is possible."""
         return not self.obstacle and self.memory <= LARGEST and self.here <= LONGEST
 
 
 @dataclass(frozen=True)
 class Error:
-    """How far an answer may be off: nothing, or the largest relative errors that were measured.
+    """The error of an answer: none, or the largest relative errors that were measured.
 
     Parameters
     ----------
     throughput, response_time
-        Largest relative errors measured [%]; 0 where exact, infinite where nobody knows.
+        Largest measured relative errors [%]; 0 for exact, infinite if unknown.
     region
-        The networks among which they were measured, in words.
+        The networks for which they were measured, in words.
     measured_by
         Command that measures them.
 
@@ -161,11 +161,11 @@ class Error:
 
     @property
     def exact(self) -> bool:
-        """Whether there is none."""
+        """Whether there is no error."""
         return self.throughput == self.response_time == 0
 
     def beside(self, other: "Error") -> "Error":
-        """Of what has both: the larger of each, of the regions together."""
+        """The error of something subject to both: the larger errors, and both regions."""
         if self.exact or other.exact:
             return other if self.exact else self
         return Error(
@@ -194,7 +194,7 @@ EXACT = Error()
 """The error of an exact method."""
 
 Run: TypeAlias = Callable[["Network"], "Result | None"]
-"""Solves a network; None where it turns out not to be possible, and another method may try."""
+"""Solves a network; returns None if that turns out not to be possible, so another may try."""
 
 
 @dataclass(frozen=True)
@@ -204,38 +204,37 @@ class MethodRow:
     Parameters
     ----------
     name
-        As in ``--method``, JSON and labels.
+        Name in ``--method``, JSON and labels.
     doc
-        What it is, in one line.
+        The method in one line.
     needs
-        All that it needs of a network.
+        All its needs.
     run
-        Solves a network: a function or its place as ``module:name``, or one for each form of a
-        network. A single one serves classes that share stations, and one class as C = 1.
+        Function that solves a network, or its place as ``module:name``, or one for each form of a
+        network. A single function serves classes that share stations, and one class as C = 1.
     answers
-        What it can answer.
+        The kinds of answer that it can give.
     error
-        How far its answer for a network may be off: an error, or a function (or its place) of the
-        network; of the answer, where the method takes a model.
+        Its error for a network: an error, or a function (or its place) of the network; if the
+        method takes a model, of the answer.
     cost
-        What it takes for a network; a function or its place.
+        Its cost for a network: a function or its place.
     otherwise
-        Names of the methods that answer, when this one is asked for and a network has not what it
-        needs.
+        Names of methods that answer in its place when it is asked for but a need is not met.
     least
-        Time that another method takes for classes below which it is not worth an estimate [s].
+        Shortest time of other methods for classes at which estimating this one is worth it [s].
     least_of_one
         The same for one class of jobs [s].
     unasked
-        The function that is tried where nobody asked for this method, where that is another.
+        Function to try when the method was not asked for, if different.
     patience
-        Time up to which it is taken without being asked for [s].
+        Longest time for which it is taken without being asked for [s].
     limits
-        What a refusal says where it turns out not to be possible.
+        What a refusal says if it turns out not to be possible.
     approximates
-        Whether it is an approximation by its nature, of product forms as well.
+        Whether it approximates by its nature, even for product forms.
     merges
-        Whether it takes classes that turn into one another as one.
+        Whether it treats classes that turn into one another as one.
     quick
         Whether hundreds of points of one class take a fraction of a second.
 
@@ -265,7 +264,7 @@ class MethodRow:
 
     @cached_property
     def subjects(self) -> frozenset[Subject]:
-        """What it solves."""
+        """The kinds of subject that it solves."""
         if isinstance(self.run, Mapping):
             return frozenset(self.run)
         return frozenset({Subject.CLASSES, Subject.ONE_CLASS})
@@ -275,7 +274,7 @@ class MethodRow:
         return tuple(need for need in self.needs if not need.by_class)
 
     def missing(self, network: Solvable) -> str:
-        """What is in its way, in one line; empty where it applies."""
+        """The first unmet need in one line; empty if the method applies."""
         if network.subject not in self.subjects:
             return f"method {self.name} does not support {network.subject}; use method auto"
         for need in self._of_one_class if network.kinds else self.needs:
@@ -285,30 +284,30 @@ class MethodRow:
         return ""
 
     def lacks(self, network: Solvable) -> int:
-        """How many of its needs a network does not meet."""
+        """Number of needs that a network does not meet."""
         apt = network.subject in self.subjects
         if not apt and (network.subject in APART or self.subjects <= APART):
-            return _FAR * _FAR  # they do not even have the same numbers
+            return _FAR * _FAR  # they do not even have the same numbers of classes
         far = 0 if apt else _FAR
         return far + sum(_FAR if need.far else 1 for need in self.needs if need.of(network))
 
     def ask(self, model: Any) -> Any:
-        """Answer for a model, where the method takes one; refuses what it cannot answer."""
+        """Answer for a model, if the method takes one; refuse other answers."""
         run = self.run[Subject.MODEL] if isinstance(self.run, Mapping) else self.run
         return (loaded(run) if isinstance(run, str) else run)(model)
 
     def cost_of(self, network: Solvable) -> Cost:
-        """What it takes for a network."""
+        """The cost for a network."""
         cost: Cost = _of(self.cost, network)
         return cost
 
     def error_of(self, solved: Any) -> Error:
-        """How far its answer may be off, by the network, or by its answer for a model."""
+        """The error of its answer, by the network, or by its answer for a model."""
         error: Error = _of(self.error, solved)
         return error
 
     def solve(self, network: Solvable, *, unasked: bool = False) -> Any:
-        """Solve a network that has all it needs; None where that turns out not to be possible."""
+        """Solve a network that meets all needs; None if that turns out not to be possible."""
         run = self.unasked if unasked and self.unasked else self.run
         if isinstance(run, Mapping):
             run = run[network.subject]
@@ -318,13 +317,13 @@ class MethodRow:
 
 _loaded = cache(loaded)
 
-_FAR = 100  # more than there are needs that are near
+_FAR = 100  # more than the number of near needs
 
 APART = frozenset({Subject.LAYERED, Subject.TIMED})
-"""What is no network of stations with constant loads, whose needs mean nothing to it."""
+"""Subjects that are not networks of stations with constant loads, and lack their properties."""
 
 
 def _of(value: Any, solved: Any) -> Any:
-    """A value of a row for what is solved: itself, or what its function gives."""
+    """A value of a row for what is solved: the value itself, or the result of its function."""
     found = _loaded(value) if isinstance(value, str) else value
     return found(solved) if callable(found) else found

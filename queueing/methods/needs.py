@@ -1,6 +1,6 @@
-"""What methods need of a network, each with the words in which a refusal says that it is missing.
+"""The needs of methods, each with the words in which a refusal says that it is not met.
 
-A need is declared once, and every method that has it names it in its row.
+A need is declared once, and named in the row of every method that has it.
 """
 
 from dataclasses import replace
@@ -23,23 +23,23 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.listed.kinds import product_form_kinds
 
 FEW = 10_000
-"""Populations up to which pools are solved exactly also where an approximation is asked for.
+"""Population up to which pools are solved exactly even if an approximation is asked for.
 
-It only sets speed: a convolution over so many takes a fraction of a second.
+It only affects speed: such a convolution takes a fraction of a second.
 """
 
 MOST_LOCAL = 4_000
-"""States of one station up to which it is solved state by state; a limit of speed alone."""
+"""Most states of one station that is solved state by state; affects speed only."""
 
 MOST_REQUESTED = 5_000
-"""States of a whole network that are solved where somebody asks: some second a point."""
+"""Most states of a whole network that is solved when asked for: some seconds a point."""
 
 
 MANY_STATES = (
     "method chain enumerates all states: it needs closed classes with routes, services "
     f"that take time, and {MOST_REQUESTED} states at most; use method auto"
 )
-"""What refuses a network without a whole chain, or with too large a one."""
+"""The refusal of a network without a whole chain, or with too large a one."""
 
 
 def _closed(network: Network) -> str:
@@ -69,10 +69,10 @@ def _kinds(network: Network) -> str:
 
 
 def _served(network: Network) -> str:
-    """Refuse closed jobs that come back at once to where the last is served first, beside others.
+    """Refuse closed jobs that return at once to a last-come-first-served queue with other jobs.
 
-    Such a job is on top again as soon as it has left, also where all stations on its way serve the
-    last first, and whom it interrupts is never served: the beginning decides what goes on for ever.
+    Such a job is back on top as soon as it has left, also if all stations on its way serve the last
+    arrival first, and the job that it interrupts is never served: the result depends on the start.
     """
     if not any(order.newest_first for order in network.disciplines):
         return ""
@@ -113,7 +113,7 @@ def _alike_at_speeds(network: Network) -> str:
 
 
 def _sizes_known(network: Network) -> str:
-    """Refuse disciplines that look at service times, except where their law is exact."""
+    """Refuse disciplines that depend on service times, unless their law is exact."""
     if not any(order.by_size for order in network.disciplines):
         return ""
     by_size = np.array([s.discipline.by_size for s in network.stations]) & ranked(network)
@@ -139,10 +139,10 @@ def _measured(network: Network) -> str:
 
 
 def _exponential_in_turn(network: Network) -> str:
-    """Refuse other than exponential times where the laws of turns are known for these alone.
+    """Refuse non-exponential times if the discipline's laws are known for exponential ones only.
 
-    Open and closed classes together in order of arrival: no approximation of them has been
-    compared with anything. Priorities: the laws of open classes at one single server are exact.
+    For open and closed classes together in order of arrival, no approximation has been measured.
+    For priorities, the laws of open classes at one single server are exact.
     """
     if network.scv is None:
         return ""
@@ -174,10 +174,10 @@ def _exponential_by_priority(
 
 
 def exact_by_priority(network: Network) -> bool:
-    """Whether the laws of open classes by priority are exact.
+    """Whether the laws of open classes with priorities are exact.
 
-    They are where Poisson streams come to the only station where anybody waits, once, and it is
-    one server or all who come have one mean time.
+    They are if Poisson streams visit the only station with waiting once, and it has one server or
+    all classes have the same mean service time.
     """
     busy = ~network.is_delay & comers(network).any(axis=(0, 2))
     if busy.sum() > 1 or not comes_once(network)[busy].all():
@@ -298,9 +298,9 @@ def _unwindowed(network: Network) -> str:
 
 
 def _states(network: Network) -> str:
-    """Refuse what no chain holds here: unknown routes, services of no time or at varying speeds.
+    """Refuse unknown routes, services of no time, and varying speeds, which no chain here has.
 
-    Nor disciplines that declare no states. Where all jobs come to one queue, routes do not matter.
+    Also refuse disciplines without states. If all jobs visit one queue only, routes do not matter.
     """
     for name, station in zip(network.names, network.stations, strict=False):
         if not station.discipline.states and station.kind is not ServiceKind.DELAY:
@@ -353,7 +353,7 @@ SIZES_KNOWN = Need(
 
 
 def of_classes(*needs: Need) -> tuple[Need, ...]:
-    """Needs of networks of classes, which networks that block have others in place of."""
+    """Needs of networks of classes, in place of which networks with blocking have others."""
 
     def beside(need: Need) -> Need:
         def missing(network: Network) -> str:
@@ -365,7 +365,7 @@ def of_classes(*needs: Need) -> tuple[Need, ...]:
 
 
 def of_blocking(need: Need) -> Need:
-    """A need of networks that block, which networks of classes have others in place of."""
+    """A need of networks with blocking, in place of which networks of classes have others."""
 
     def missing(network: Network) -> str:
         return need.of(network) if network.subject is Subject.BLOCKING else ""
@@ -374,7 +374,7 @@ def of_blocking(need: Need) -> Need:
 
 
 def of_layers(need: Need) -> Need:
-    """A need of layered systems, which networks have others in place of."""
+    """A need of layered systems, in place of which networks have others."""
 
     def missing(system: Solvable) -> str:
         return need.of(system) if system.subject is Subject.LAYERED else ""
@@ -388,4 +388,4 @@ _OF_CLASSES = (Subject.CLASSES, Subject.ONE_CLASS)
 CLIENTS_WAIT = Need("clients that wait for their answers", _clients_wait, far=True, common=True)
 
 VALID = (CLIENTS_WAIT, SERVED, SIZES_KNOWN, ALIKE_AT_SPEEDS, EXPONENTIAL_IN_TURN)
-"""What every method for classes needs."""
+"""The needs of every method for classes."""

@@ -1,7 +1,7 @@
-"""The table of methods: those of headway, which it is given, and those of other packages.
+"""The table of methods: headway's own, which register here, and those of other packages.
 
-This room stands below the solvers and knows none of them: `headway.queueing` and `headway.models`
-say where their rows stand when they are imported.
+This package is below the solvers and does not import them: `headway.queueing` and `headway.models`
+register the places of their rows when they are imported.
 """
 
 from collections.abc import Iterable
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from headway.queueing.methods.method import MethodRow
 
 GROUP = "headway.methods"
-"""Entry points by which other packages add methods: ``name = module:ROW``."""
+"""Entry-point group by which other packages add methods: ``name = module:ROW``."""
 
 AUTO = "auto"
-"""The wish for the best method that applies."""
+"""The name that asks for the best method that applies."""
 
 
 def methods() -> "dict[str, MethodRow]":
-    """All methods by name: headway's in the order of its table, then those of other packages.
+    """All methods by name: headway's own in the order of the table, then those of other packages.
 
     Raises
     ------
     PackageError
-        For what a package offers that is no method.
+        For an entry point that is not a method.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def methods() -> "dict[str, MethodRow]":
 
 @cache
 def methods_at(places: tuple[str, ...]) -> "dict[str, MethodRow]":
-    """Of the tables at some places, and of other packages."""
+    """The methods of the tables at these places, and of other packages."""
     rows: Iterable[MethodRow] = (row for place in places for row in loaded(place))
     own = {row.name: row for row in rows}
     more = {name: outside(GROUP, name, _row) for name in offered(GROUP) if name not in own}
@@ -49,7 +49,7 @@ def methods_at(places: tuple[str, ...]) -> "dict[str, MethodRow]":
 
 
 def by_least_time() -> "tuple[MethodRow, ...]":
-    """Methods that are exact by their nature, those first that are worth an estimate first."""
+    """Exact methods, in the order of the time from which estimating them is worth it."""
     return _by_least_time(tables(GROUP))
 
 
@@ -65,7 +65,7 @@ def method_named(name: str) -> "MethodRow":
     Raises
     ------
     InvalidParameter
-        For a name that is no method.
+        For an unknown name.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def method_named(name: str) -> "MethodRow":
 
 
 def check_method(name: str) -> None:
-    """Refuse the name of no method.
+    """Refuse an unknown method name.
 
     Raises
     ------
     InvalidParameter
-        With the names that are near.
+        With the most similar names.
     """
     if name == AUTO:
         return
@@ -100,7 +100,7 @@ def check_method(name: str) -> None:
 
 
 def approximates(name: str) -> bool:
-    """Whether a method of an answer is an approximation by its nature.
+    """Whether the method of an answer approximates by its nature.
 
     Examples
     --------

@@ -21,18 +21,18 @@ def solve(network: Network, asked: str = AUTO) -> Result:
     Parameters
     ----------
     network
-        What is to be solved, at all of its operating points.
+        The network to solve, at all of its operating points.
     asked
         A method by name, or ``auto``.
 
     Returns
     -------
-    Which points are saturated is said in the result.
+    The result, which also says which points are saturated.
 
     Raises
     ------
     GraphError, InvalidParameter
-        Where no method applies, or not the one asked for, with the reason.
+        If no method applies, or not the one asked for, with the reason.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def solve(network: Network, asked: str = AUTO) -> Result:
 
 
 def solved(network: Network, asked: str = AUTO) -> tuple[MethodRow, Result]:
-    """The method that solves a network, and its answer.
+    """Solve a network; returns its method and its answer.
 
     Parameters
     ----------
     network, asked
-        As for `solve`; of several parts the method is that of the first.
+        As for `solve`; if the points have several methods, that of the first is returned.
     """
     parts = _parts(network)
     if len(parts) == 1:
@@ -62,7 +62,7 @@ def solved(network: Network, asked: str = AUTO) -> tuple[MethodRow, Result]:
 
 
 def _first(network: Network, asked: str) -> tuple[MethodRow, Result]:
-    """The first method of the ranking that is possible, and its answer."""
+    """The first method of the ranking that succeeds, and its answer."""
     for row in choose(network, asked):
         result = row.solve(network, unasked=asked == AUTO)
         if result is not None:
@@ -71,7 +71,7 @@ def _first(network: Network, asked: str) -> tuple[MethodRow, Result]:
 
 
 def _parts(network: Network) -> list[NDArray[np.intp]]:
-    """Operating points with a product form, and those without one, which come first."""
+    """Operating points without a product form, which come first, and those with one."""
     if network.kinds or not network.has_closed or network.population.shape[1] == 1:
         return [np.arange(1)]
     in_turn = np.any(unequal(network), axis=0)
@@ -81,7 +81,7 @@ def _parts(network: Network) -> list[NDArray[np.intp]]:
 
 
 def _together(network: Network, parts: list[NDArray[np.intp]], each: list[Result]) -> Result:
-    """Put the answers of some points together; what is said of them is said of the first."""
+    """Join the answers for some points; labels are those of the first."""
     back = np.argsort(np.concatenate(parts))
 
     def joined(name: str) -> Any:

@@ -1,16 +1,16 @@
-"""Approximate answers within what stations can serve.
+"""Keep approximate answers within the capacity of stations.
 
-Formulas for the mean time of a visit do not see to it that a station serves no more than it can:
-Linearizer's corrections, and service times that vary less than exponential ones, may let closed
-jobs come back sooner than it lets them go. Where they do, everybody waits there for as much longer
-as makes it serve just what it can,
+Formulas for the mean time of a visit do not ensure that a station serves no more than it can: with
+Linearizer's corrections, or service times that vary less than exponential ones, closed jobs may
+come back faster than they can be served. Where that happens, every job waits longer there by h_k,
+such that the station is just full,
 
     X_c = N_c / (Z_c + sum over k of (R_ck + a_ck h_k)),
     h_k (m_k - sum over c of X_c D_ck) = 0,  h_k >= 0,
 
-so all operational laws hold. In order of arrival the wait is that of everybody, a_ck = V_ck; where
-servers are shared, classes are slowed alike, a_ck = D_ck. In the limit of many jobs this is what
-bottlenecks do: for a = D these are the conditions of proportional fairness.
+so all operational laws hold. In order of arrival all wait equally long, a_ck = V_ck; if servers are
+shared, classes are slowed down in proportion, a_ck = D_ck. In the limit of many jobs bottlenecks do
+just this: for a = D these are the conditions of proportional fairness.
 
 Source: Schweitzer, Serazzi and Broglia, "A survey of bottleneck analysis in closed networks of
 queues", LNCS 729, 1993; Kelly, "On a class of approximations for closed queueing networks",
@@ -24,24 +24,24 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.records import dataclass
 
-_JUST = 1 - 1e-12  # of what a station can serve
-_NEARLY = 1 + 1e-13  # as near as steps come to it
+_JUST = 1 - 1e-12  # share of the capacity that a station is given
+_NEARLY = 1 + 1e-13  # accuracy of the steps
 _CLOSE = 1e-9  # relative change of waits at which the iteration ends
 _SWEEPS, _STEPS = 1000, 100  # largest numbers of iterations: for speed
 
 
 @dataclass(frozen=True)
 class ClassDemands:
-    """What closed classes ask of stations.
+    """The demands of closed classes at stations.
 
     Parameters
     ----------
     population, cycle
-        N, and the time of a round as it is found, Z included [s]; shape (classes, points).
+        N, and the time of a cycle so far, Z included [s]; shape (classes, points).
     demand, weight
         D and a, shape (classes, stations, points) [s].
     room
-        Servers that open classes leave, without end at delays; shape (stations, points).
+        Servers that open classes leave, infinite at delays; shape (stations, points).
     """
 
     population: FloatArray
@@ -51,25 +51,25 @@ class ClassDemands:
     room: FloatArray
 
     def at(self, points: int | NDArray[np.intp]) -> "ClassDemands":
-        """Give one of the points, or some in a row."""
+        """The demands at one of the points, or at several."""
         return ClassDemands(*(part[..., points] for part in vars(self).values()))
 
     def rate(self, longer: FloatArray) -> FloatArray:
-        """Throughputs where everybody waits longer by h, shape (classes, points) [1/s]."""
+        """Throughputs if all jobs wait longer by h, shape (classes, points) [1/s]."""
         cycle = self.cycle + (self.weight * longer).sum(axis=1)
         return np.where(self.population > 0, self.population / np.where(cycle > 0, cycle, 1.0), 0.0)
 
     def busy(self, longer: FloatArray) -> FloatArray:
-        """Servers that are then busy, shape (stations, points)."""
+        """Busy servers if all jobs wait longer by h, shape (stations, points)."""
         return np.asarray((self.rate(longer)[:, None] * self.demand).sum(axis=0))
 
 
 def longer_waits(demands: ClassDemands) -> FloatArray:
-    """How much longer jobs wait at each station that none is busier than it can be.
+    """Additional waits h at each station, such that none serves more than its capacity.
 
     Returns
     -------
-    h, shape (stations, points), 0 where nothing is to be mended.
+    h, shape (stations, points); 0 where the capacity suffices.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def longer_waits(demands: ClassDemands) -> FloatArray:
 
 
 def _at_one(demands: ClassDemands) -> FloatArray:
-    """Fill one station after the other, until none is left that is too full."""
+    """Fill one overloaded station after another, until none is left."""
     longer = np.zeros(demands.room.shape)
     for _ in range(_SWEEPS):
         before = longer.copy()
@@ -104,9 +104,9 @@ def _at_one(demands: ClassDemands) -> FloatArray:
 
 
 def _just_full(demands: ClassDemands, k: int, longer: FloatArray) -> FloatArray:
-    """How much longer all wait at a station that it serves what it can; 0 where it does.
+    """Additional wait at which a station is just full; 0 if it is not overloaded.
 
-    One over a sum of 1 / (b + a h) is concave in h: steps from the left stay left.
+    1 / (sum of 1 / (b + a h)) is concave in h, so Newton steps from the left stay left.
     """
     here, limit = longer.copy(), _JUST * demands.room[k]
     here[k] = 0.0

@@ -1,10 +1,9 @@
-"""One station and its classes state by state, everybody else as the time that jobs are away.
+"""One station and its classes state by state, with the rest of the network as time away.
 
-A state is how many jobs of each class are there and, where nobody is interrupted, how many of
-each are in service; times at the station and away are exponential. So it is exact for jobs that
-do nothing but think beside the station; in a network it is Marie's way to see a station.
-Jobs of one priority are taken in random order, and share the servers where they are interrupted:
-exact where their times are equal.
+A state says how many jobs of each class are present and, without interruption, how many of each are
+in service; times at the station and away are exponential. So it is exact for jobs that only think
+between visits; in a network it is Marie's method for a station. Jobs of one priority are taken in
+random order, or share the servers if they can be interrupted: exact if their times are equal.
 
 Source: Marie, "An approximate analytical method for general queueing networks", IEEE Trans.
 Software Engineering 5(5), 1979.
@@ -23,7 +22,7 @@ from headway.queueing.markov.space import StateSpace, explore, stationary
 from headway.records import dataclass
 
 MOST = 4000
-"""States of a station up to which it is solved state by state."""
+"""Most states of a station that is solved state by state."""
 
 _Counts = tuple[int, ...]
 _State = tuple[_Counts, _Counts]
@@ -32,14 +31,14 @@ _Move = tuple[_State, int, float]
 
 @dataclass(frozen=True)
 class Local:
-    """A station as its classes make it, without their times.
+    """A station and its classes, without their times.
 
     Parameters
     ----------
     jobs
-        Of each class, how many there can be.
+        Largest number of jobs of each class.
     priority
-        Of each class, 1 before 2.
+        Priority of each class, 1 before 2.
     servers
         m.
     interrupts
@@ -62,7 +61,7 @@ class Local:
 def solve_local(
     local: Local, times: Sequence[float], away: Sequence[float], rates: Sequence[float]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Throughputs of the classes, mean numbers, and probabilities that they find no room.
+    """Throughputs of the classes, mean numbers, and probabilities of finding no room.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def solve_local(
     times, away
         Mean service time of each class, and time between two visits, above 0 [s].
     rates
-        Arrivals of each class that is open, for which its jobs are room [1/s]; else 0.
+        Arrival rate of each open class, for whose jobs there is limited room [1/s]; otherwise 0.
 
     Examples
     --------
@@ -100,10 +99,10 @@ def solve_local(
 
 @lru_cache(maxsize=8)
 def _space(local: Local) -> tuple[StateSpace, FloatArray]:
-    """The states and moves, class c coming by rate 2 c and going by 2 c + 1; and who is there."""
+    """States and moves, with rate 2 c for arrivals of class c, 2 c + 1 for departures; counts."""
     nobody = (0,) * len(local.jobs)
     space = explore((nobody, nobody), partial(_moves, local), local.states)
-    assert space is not None  # noqa: S101 - there are no more states than there are
+    assert space is not None  # noqa: S101 - the limit is an upper bound on the states
     states: Any = space.states
     return space, np.array([there for there, _ in states], np.float64)
 
@@ -139,7 +138,7 @@ def _plus(counts: _Counts, c: int, by: int) -> _Counts:
 
 
 def _shares(local: Local, there: _Counts) -> list[float]:
-    """Servers that classes hold which interrupt each other; those of one priority share."""
+    """Servers held by classes that interrupt each other; those of one priority share them."""
     left, shares = float(local.servers), [0.0] * len(there)
     for rank in sorted(set(local.priority)):
         here = [c for c, own in enumerate(local.priority) if own == rank]
@@ -153,7 +152,7 @@ def _shares(local: Local, there: _Counts) -> list[float]:
 
 
 def _next(local: Local, there: _Counts, served: _Counts) -> list[tuple[_Counts, float]]:
-    """Who is served next of those who wait: of the first priority, at random."""
+    """Which waiting job is served next: one of the first priority, at random."""
     waits = [n - b for n, b in zip(there, served, strict=True)]
     if not any(waits):
         return [(served, 1.0)]

@@ -1,8 +1,7 @@
-"""Closed networks whose stations with a discipline are solved in isolation, state by state.
+"""Closed networks whose stations with a discipline are solved one by one, state by state.
 
-For such a station, the rest of the network is the time between two visits of a job, assumed to be
-exponential. All other stations are solved by approximate mean value analysis. Both are iterated to
-a fixed point.
+For such a station the rest of the network is an exponential time between two visits of a job. All
+other stations are solved by approximate mean value analysis. Both are iterated to a fixed point.
 """
 
 from dataclasses import replace
@@ -18,12 +17,12 @@ from headway.queueing.orders.room import with_more_room, with_room
 from headway.queueing.orders.shared import PriorityNetwork
 from headway.records import dataclass
 
-_CLOSE, _STEPS = 1e-9, 200  # change at which the iteration ends, and its steps at most
-_HARDLY = 1e-11  # largest share of arrivals without room; beyond it there is no answer
+_CLOSE, _STEPS = 1e-9, 200  # relative change at which the iteration ends, and most steps
+_HARDLY = 1e-11  # largest share of arrivals without room that is accepted
 MOST_TOGETHER = 10_000
-"""States of all stations up to which a network by priority is solved station by station."""
+"""Most states of all stations of a network with priorities that is solved station by station."""
 
-_BRIEF = 1e-11  # time away over a service time in place of 0, for direct feedback
+_BRIEF = 1e-11  # time away over a service time that stands for 0, for direct feedback
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,14 @@ class BusyStation:
 
 
 def busy_stations(network: PriorityNetwork, most: int) -> list[list[BusyStation]] | None:
-    """Stations to solve state by state, at each point; None where some point has too many states.
+    """Stations to solve state by state, at each point; None if a point has too many states.
 
     Parameters
     ----------
     network
-        All of its points.
+        The network at all of its points.
     most
-        States of all stations together, at any point; open classes may need more room later.
+        Most states of all stations together at any point; open classes may need more room later.
 
     Examples
     --------
@@ -89,9 +88,9 @@ def _local(
 
 
 def is_exact(network: PriorityNetwork) -> bool:
-    """Whether jobs do nothing but think and go to one queue once, and are taken as they would be.
+    """Whether jobs only think and visit one queue once, and the chain's order is the queue's own.
 
-    Jobs of one priority are taken at random here, whatever their class.
+    The chain takes jobs of one priority at random, whatever their class.
     """
     work = network.visits * network.times * ((network.population + network.rates) > 0)[:, None]
     busy: Amount = work.any(axis=(0, 2))
@@ -113,20 +112,20 @@ def is_exact(network: PriorityNetwork) -> bool:
 def solve_isolated(
     network: PriorityNetwork, stations: list[list[BusyStation]], shares: Shares, start: Rest
 ) -> Rest | None:
-    """Solve a network from what mean value analysis says of it.
+    """Solve a network, starting from the results of mean value analysis.
 
-    None where it does not settle, or rates of a station's chain are too far apart.
+    None if it does not converge, or if rates of a station's chain are too far apart.
 
     Parameters
     ----------
     network
-        The whole.
+        The whole network.
     stations
-        Those to solve state by state, at each point (`busy_stations`).
+        The stations to solve state by state, at each point (`busy_stations`).
     shares
-        What shares change by with a job fewer.
+        Changes of shares with one job fewer.
     start
-        Throughputs and times of visits.
+        Initial throughputs and times of visits.
     """
     rate, stay = start.rate.copy(), start.stay.copy()
     for point, busy in enumerate(stations):
@@ -142,18 +141,18 @@ def solve_isolated(
 
 
 def between(network: PriorityNetwork, alone: Rest, whole: Rest) -> Rest:
-    """Times of visits between those of stations one by one and those of mean value analysis.
+    """Times of visits between those of isolated stations and those of mean value analysis.
 
-    A station by itself takes it that jobs come back independently of each other, which they do
-    from delays and not from queues that are always busy. So with U the utilisation of the busiest
-    other queue, times are R = R_alone**(1 - U) R_whole**U at each station.
+    An isolated station assumes that jobs come back independently of each other, which they do from
+    delays but not from queues that are always busy. So with U the utilisation of the busiest other
+    queue, times are R = R_alone**(1 - U) R_whole**U at each station.
 
     Parameters
     ----------
     network
-        What both solve.
+        The network that both solve.
     alone, whole
-        Their answers.
+        The results of isolated stations, and of mean value analysis.
 
     Examples
     --------
@@ -177,7 +176,7 @@ def between(network: PriorityNetwork, alone: Rest, whole: Rest) -> Rest:
 def _settle(
     network: PriorityNetwork, shares: Shares, stay: FloatArray, stations: list[BusyStation]
 ) -> Rest | None:
-    """Iterate between the stations by themselves and the rest, at one point."""
+    """Iterate between isolated stations and the rest of the network, at one point."""
     others = replace(
         network,
         disciplines=tuple(
@@ -202,7 +201,7 @@ def _settle(
 
 
 def _rest(network: PriorityNetwork, stay: FloatArray) -> Rest:
-    """Throughputs that belong to times of visits."""
+    """Throughputs that follow from times of visits."""
     cycle = network.think_time + (network.visits * stay).sum(axis=1)
     rate = np.where(
         network.is_open[:, None], network.rates, network.population / np.maximum(cycle, 1e-300)
@@ -213,7 +212,7 @@ def _rest(network: PriorityNetwork, stay: FloatArray) -> Rest:
 def _at(
     network: PriorityNetwork, station: BusyStation, stay: FloatArray
 ) -> tuple[BusyStation, FloatArray] | None:
-    """Times of a visit by class, and the room that took; None where arrivals often find none."""
+    """Times of a visit by class, and the room used; None if arrivals find no room too often."""
     k, classes = station.place, list(station.classes)
     if not classes:
         return station, np.zeros(0)

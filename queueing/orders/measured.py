@@ -1,4 +1,4 @@
-"""What approximations for disciplines miss, and the words that say so in every answer.
+"""The measured errors of approximations for disciplines, and the labels that state them.
 
 ``python -m tests.campaigns.order_errors`` measures them (docs/accuracy.md).
 """
@@ -9,23 +9,26 @@ from headway.numerals import digits
 from headway.queueing.network.turns import OrderedStations, different_times
 
 ALONE = (101.0, 120.0)
-"""Closed and mixed networks, each station by priority state by state: largest errors of
-throughputs and response times by ``python -m tests.brute.rows`` [%]."""
+"""Closed and mixed networks with priorities, each station solved state by state: largest errors
+of throughputs and response times by ``python -m tests.brute.rows`` [%].
+"""
 
 TURNS = (32.0, 47.0)
-"""The same in order of arrival or in random order, with times that differ by class."""
+"""The same for order of arrival or random order, with service times that differ by class."""
 
 MEAN = (40.0, 39.0)
-"""By mean value analysis alone: medians with 5 to 15 jobs of two classes [%]."""
+"""Mean value analysis only: median errors with 5 to 15 jobs of two classes [%]."""
 
 UNBOUNDED = "the largest has no bound"
-"""Of the same: classes of low priority were off by 577% and more, starved ones by any factor."""
+"""Its largest error: classes of low priority were off by 577% and more, starved ones by any
+factor.
+"""
 
 OPEN = 20.0
 """Open classes: largest error of response times at several servers, or behind other queues [%]."""
 
 LAST = (24.0, 86.0)
-"""Last come first served at several servers with times that differ by class."""
+"""Errors of last come, first served at several servers with times that differ by class."""
 
 
 def priority_note(
@@ -41,15 +44,15 @@ def priority_note(
     Parameters
     ----------
     names
-        Of the stations that go by priority.
+        Names of the stations with priorities.
     closed
         Whether some classes are closed.
     local
         Whether each such station was solved state by state.
     starved
-        Names of classes that hardly get anything done.
+        Names of classes that are nearly starved.
     beside
-        Of the other stations where jobs wait, to which they come from such stations: they are
+        Names of other stations with waiting that jobs reach from such stations: they are
         approximate too.
 
     Examples
@@ -70,7 +73,7 @@ def priority_note(
 
 
 def turns_note(turns: OrderedStations) -> str:
-    """The note on stations in order of arrival or random order, each solved alone.
+    """The note on stations in order of arrival or random order, each solved in isolation.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def turns_note(turns: OrderedStations) -> str:
 
 
 def last_note(names: Sequence[str]) -> str:
-    """The note on pools with last come, first served; empty if there are none."""
+    """The note on pools with last come, first served; empty without such pools."""
     if not names:
         return ""
     rate, time = LAST

@@ -1,9 +1,9 @@
-"""Approximate mean value analysis where stations go by disciplines without a product form.
+"""Approximate mean value analysis of stations whose disciplines have no product form.
 
 Open classes are classes of a given throughput.
 
-Linearizer's shares, of jobs as of servers held: what a job of class c finds is as with one job of
-its class fewer, which is solved besides.
+Linearizer's shares are used for jobs as well as for busy servers: a job of class c meets what there
+would be with one job of its class fewer, and that network is solved too.
 
 Source: Chandy and Neuse, CACM 25(2), 1982; for priorities see `headway.queueing.disciplines`.
 """
@@ -20,14 +20,14 @@ from headway.queueing.orders.shared import PriorityNetwork
 from headway.records import dataclass
 
 _CLOSE = ((300, 1e-11), (1500, 1e-9), (4000, 1e-6))
-"""Relative change at which it is at rest, in the first steps and in later ones."""
+"""Relative change at which the iteration has converged, in its first steps and in later ones."""
 _CORRECTIONS = 2
-_ENDLESS = 1e9  # service times; open classes that wait so long are not served at all
+_ENDLESS = 1e9  # in service times; open classes that wait so long count as not served at all
 
 
 @dataclass(frozen=True)
 class Rest:
-    """Where it comes to rest: X, shape (classes, points), and R, (classes, stations, points)."""
+    """The solution: X, shape (classes, points), and R, (classes, stations, points)."""
 
     rate: FloatArray
     stay: FloatArray
@@ -35,34 +35,34 @@ class Rest:
 
 @dataclass(frozen=True)
 class Shares:
-    """By how much shares of class j grow with one job of class c fewer.
+    """The change of the shares of class j with one job of class c fewer.
 
     Parameters
     ----------
     jobs, busy
-        Of the jobs of class j, and of the servers they hold, by one job; shape (classes, classes,
-        stations, points).
+        Changes of the share of class j's jobs, and of the servers they hold, per job; shape
+        (classes, classes, stations, points).
     """
 
     jobs: FloatArray
     busy: FloatArray
 
     def at(self, points: NDArray[np.intp]) -> "Shares":
-        """Give some of the points, in a row."""
+        """The changes at some of the points."""
         return Shares(self.jobs[..., points], self.busy[..., points])
 
     def tiled(self, count: int) -> "Shares":
-        """Lay copies of the points behind them."""
+        """The changes repeated for copies of the points."""
         return Shares(*(np.tile(part, count) for part in (self.jobs, self.busy)))
 
 
 def ordered_mva(network: PriorityNetwork, *, corrected: bool = True) -> tuple[Rest, Shares]:
-    """Solve a network; with Schweitzer's shares alone where they are not to be corrected.
+    """Solve a network; with Schweitzer's assumption of equal shares unless ``corrected``.
 
     Returns
     -------
-    Where it comes to rest, with endless times of open classes for which too little is left; and
-    what shares change by.
+    The solution, with infinite times of open classes that are left too little capacity; and the
+    changes of shares.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def ordered_mva(network: PriorityNetwork, *, corrected: bool = True) -> tuple[Re
 
 
 def _levels(network: PriorityNetwork) -> PriorityNetwork:
-    """The network and, behind it, those with a job fewer of the first, second... class."""
+    """The network followed by those with one job fewer of the first, second... class, as points."""
     classes, points = network.population.shape
     whole = network.at(np.tile(np.arange(points), classes + 1))
     population = whole.population.reshape(classes, classes + 1, points).copy()
@@ -109,7 +109,7 @@ def _levels(network: PriorityNetwork) -> PriorityNetwork:
 
 
 def _change(levels: PriorityNetwork, part: FloatArray, count: int) -> FloatArray:
-    """By how much a share of class j grows with one job of class c fewer, shape (j, c, k, p)."""
+    """Changes of the shares of class j with one job of class c fewer, shape (j, c, k, p)."""
     share = np.where(levels.is_open[:, None, None], 0.0, part / levels.jobs[:, None])
     share = share.reshape(*part.shape[:2], count, -1)
     change: FloatArray = (share[:, :, 1:] - share[:, :, :1]).transpose(0, 2, 1, 3)
@@ -117,7 +117,7 @@ def _change(levels: PriorityNetwork, part: FloatArray, count: int) -> FloatArray
 
 
 def _settle(network: PriorityNetwork, shares: Shares, start: FloatArray) -> Rest:
-    """Iterate with what shares change by."""
+    """Iterate with fixed changes of shares."""
     stays = start
     tolerances = [tolerance for steps, tolerance in _CLOSE for _ in range(steps)]
     for tolerance in tolerances:
@@ -139,7 +139,7 @@ def _rate(network: PriorityNetwork, stays: FloatArray) -> FloatArray:
 
 
 def stays_at(network: PriorityNetwork, shares: Shares, stays: FloatArray) -> FloatArray:
-    """Times of visits, given the jobs that arrivals find with the present times."""
+    """Times of visits, from the jobs that arrivals meet with the present times."""
     rate, jobs, busy_shares = _rate(network, stays), shares.jobs, shares.busy
     own = np.eye(len(rate))[:, :, None]
     is_open = network.is_open[:, None, None]

@@ -1,14 +1,14 @@
-"""Room for the jobs of open classes at a station that is solved state by state.
+"""Room for the jobs of open classes at a station solved state by state.
 
-An open class has no largest number present. The chain has room for n of its jobs; those that find
-no room are lost, a share B of them, which the solved chain tells. Losing them changes the
-throughput of the class by B, and its mean number by about B (n + d) d, d = 1 / (1 - r), where the
-chance of one job more is r times as large. A product form has B = 1e-14 with a room of
+An open class has no largest number of jobs. The chain has room for n of them; a share B of its
+arrivals finds no room and is lost, as the solved chain shows. This changes the throughput of the
+class by B, and its mean number by about B (n + d) d, d = 1 / (1 - r), with r the ratio of the
+probabilities of successive numbers. In a product form B = 1e-14 for a room of
 
     n = N + log 1e-14 / log r,   r = rho_c / (1 - sum of the rho of other open classes),
 
-N being all closed jobs. The chain begins with this room, which doubles until the B of the solved
-chain is that small, too. So light loads need few states.
+with N the number of all closed jobs. The chain begins with this room, which is doubled until B of
+the solved chain is as small. So light loads need few states.
 
 Source: Bolch, Greiner, de Meer and Trivedi, *Queueing Networks and Markov Chains*, 2nd ed., 2006,
 section 7.3 (open classes of a product form).
@@ -22,20 +22,20 @@ from headway.kinds import FloatArray
 from headway.queueing.orders.chain import MOST, Local
 
 LOST = 1e-14
-"""Share of arrivals that find no room, above which room grows."""
+"""Largest share of arrivals that may find no room before it is enlarged."""
 
 _SMALLEST, _LARGEST = 8, 1 << 20  # first and largest room for open jobs: for speed
 
 
 def with_room(local: Local, loads: Sequence[float]) -> Local:
-    """Give open classes the room that their loads need, or what `MOST` states leave them.
+    """Give open classes the room that their loads need, as far as `MOST` states allow.
 
     Parameters
     ----------
     local
-        The station; 0 jobs of each open class.
+        The station, with 0 jobs of each open class.
     loads
-        Share of the servers that each open class keeps busy; 0 of closed ones.
+        Share of the servers that each open class keeps busy; 0 for closed classes.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def with_room(local: Local, loads: Sequence[float]) -> Local:
     ()
     """
     if not local.jobs:
-        return local  # a station that nobody comes to
+        return local  # a station without arrivals
     closed, whole = sum(local.jobs), sum(loads)
     wanted = []
     for jobs, load in zip(local.jobs, loads, strict=True):
@@ -59,14 +59,14 @@ def with_room(local: Local, loads: Sequence[float]) -> Local:
 
 
 def with_more_room(local: Local, lost: FloatArray) -> Local | None:
-    """Double the room of classes that are rejected too often; None if there is no more.
+    """Double the room of classes that are lost too often; None if there is no more room.
 
     Parameters
     ----------
     local
         The station.
     lost
-        Of each class, the share of its arrivals that find no room.
+        Share of the arrivals of each class that finds no room.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def with_more_room(local: Local, lost: FloatArray) -> Local | None:
 
 
 def _fitting(local: Local, wanted: Sequence[float], free: Sequence[bool]) -> Local:
-    """Round room up so that points share chains; those that want most share what is left."""
+    """Round room up, so that points share chains; if states are short, cut the largest wishes."""
     jobs = [0 if room else int(n) for n, room in zip(wanted, free, strict=True)]
     left = MOST / replace(local, jobs=tuple(jobs)).states
     growing = sorted((c for c, room in enumerate(free) if room), key=lambda c: wanted[c])

@@ -21,9 +21,11 @@ class PriorityNetwork:
     times, visits
         S [s] and V, shape (classes, stations, points).
     servers, lanes
-        Servers at each of a station's separate queues, and queues; shape (stations, points).
+        Servers at each of a station's separate queues, and number of queues; shape (stations,
+        points).
     population, think_time, rates
-        N and Z [s] of closed classes, lambda [1/s] of open ones, else 0; shape (classes, points).
+        N and Z [s] of closed classes, lambda [1/s] of open ones, otherwise 0; shape (classes,
+        points).
     is_open
         Whether each class is open, shape (classes,).
     priority
@@ -44,7 +46,7 @@ class PriorityNetwork:
     disciplines: tuple[Discipline | None, ...]
 
     def at(self, points: NDArray[np.intp]) -> "PriorityNetwork":
-        """Return the network at some of the points."""
+        """The network at some of the points."""
         return replace(self, **{name: getattr(self, name)[..., points] for name in _BY_POINT})
 
     @cached_property
@@ -65,7 +67,7 @@ class PriorityNetwork:
         return ranks[:, None] == ranks
 
     def crowd(self, k: int) -> Crowd | None:
-        """Service rates of a multiserver station by number of jobs; None at single servers."""
+        """Service rates of a station by number of jobs; None for single servers."""
         if k not in self._crowds:
             most = int(self.servers[k].max())
             if not self.is_open.any():

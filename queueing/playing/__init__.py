@@ -1,1 +1,1 @@
-"""What event loops share: rows of arrays, random numbers, the calendar, lines, and estimates."""
+"""Parts shared by event loops: rows of arrays, random numbers, calendar, lines, and estimates."""

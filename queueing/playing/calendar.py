@@ -1,6 +1,6 @@
-"""The calendar: the twin of ``calendar.h``, in its order.
+"""The calendar of events: the twin of ``calendar.h``, in its order.
 
-It is a heap of events by time, and by number where times are equal.
+It is a binary heap of events by time, and by number among equal times.
 """
 
 from typing import Protocol
@@ -9,14 +9,14 @@ from headway.queueing.playing.rows import NONE, Event
 
 
 class Counts(Protocol):
-    """Numbers of events: in the calendar, and put there so far."""
+    """Number of events in the calendar, and number ever put there."""
 
     size: int
     scheduled: int
 
 
 class Calendar(Protocol):
-    """What is played, as its calendar needs it: events, and the place of each owner's event."""
+    """What the calendar needs of a simulation: events, and the position of each owner's event."""
 
     event: list[Event]
     at: list[int]
@@ -24,7 +24,7 @@ class Calendar(Protocol):
 
     @property
     def clock(self) -> Counts:
-        """Counts."""
+        """The counts."""
 
 
 def _sooner(one: Event, other: Event) -> bool:
@@ -59,7 +59,7 @@ def _sink(p: Calendar, place: int, event: Event) -> None:
 
 
 def schedule(p: Calendar, owner: int, time: float) -> None:
-    """Put the event of an owner into the calendar, or move it there."""
+    """Put the event of an owner into the calendar, or move it if it is there."""
     place, event = p.at[owner], Event(time, p.clock.scheduled, owner)
     p.clock.scheduled += 1
     if place == NONE and p.hole:
@@ -91,13 +91,13 @@ def cancel(p: Calendar, owner: int) -> None:
 
 
 def open_hole(p: Calendar) -> None:
-    """Leave the first place of the calendar to the next new event: what it held is played."""
+    """Free the first position for the next new event, after its event has been played."""
     p.at[p.event[0].owner] = NONE
     p.hole = True
 
 
 def close_hole(p: Calendar) -> None:
-    """Fill the first place of the calendar, if it is still free."""
+    """Fill the first position of the calendar, if it is still free."""
     if not p.hole:
         return
     p.hole = False

@@ -1,8 +1,8 @@
-"""Random numbers of streams, and samples: the twin of ``chance.h``, in its order.
+"""Streams of random numbers, and samples of laws: the twin of ``chance.h``, in its order.
 
-The k-th number of a stream is mix(key + k odd), by the finaliser of splitmix64. Samples that need
-several numbers have a stream of their own each, so the k-th sample is the same whatever came
-before.
+The k-th number of a stream is mix(key + k odd), by the finaliser of splitmix64. Laws whose samples
+need several numbers have a stream for each sample, so the k-th sample does not depend on earlier
+ones.
 
 Sources: Steele, Lea and Flood, OOPSLA 2014 (splitmix64); Marsaglia and Bray, SIAM Review 6(3), 1964
 (normal); Marsaglia and Tsang, ACM TOMS 26(3), 2000 (gamma).
@@ -19,21 +19,21 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 class Chance(Protocol):
-    """What is played, as its random numbers need it: the time, and laws, a stream for each."""
+    """What random numbers need of a simulation: the time, and laws with a stream for each."""
 
     now: float
 
     @property
     def law(self) -> Sequence[Law]:
-        """Laws."""
+        """The laws."""
 
     @property
     def stream(self) -> Sequence[Stream]:
-        """Streams, those of laws first."""
+        """The streams, those of laws first."""
 
     @property
     def table(self) -> Sequence[float]:
-        """Numbers of laws that have many."""
+        """The tables of laws with many parameters."""
 
 
 # Streams
@@ -98,11 +98,11 @@ def _gamma_sample(shape: float, key: int) -> float:
 
 
 def _by_rates(p: Chance, law: Law, left: float) -> float:
-    """Time to the next arrival by rates that change [s].
+    """Time to the next arrival of a Poisson process whose rate changes [s].
 
-    The k-th rate of a table holds from its start on, and they repeat with a period. The integral of
-    the rate from now on to then is exponential, of mean 1: whole periods of it first, then piece by
-    piece.
+    Each rate of a table holds from its start on, and the table repeats with a period. The integral
+    of the rate from now to the arrival is exponential with mean 1: it is used up by whole periods
+    first, then piece by piece.
     """
     count, first = int(law.second), int(law.first)
     start, rate = p.table[first : first + count], p.table[first + count : first + 2 * count]
@@ -123,7 +123,7 @@ def _by_rates(p: Chance, law: Law, left: float) -> float:
 
 
 def sample(p: Chance, number: int) -> float:
-    """The next time by a law [s]."""
+    """The next sample of a law [s]."""
     law = p.law[number]
     if law.kind == Family.CONSTANT:
         return law.first + law.shift

@@ -10,7 +10,7 @@ from headway.records import dataclass
 
 CONFIDENCE = 0.95
 _ROUNDING = 1e-9
-"""Relative tolerance: a constant has no width, but rounding errors."""
+"""Relative tolerance for constants, whose interval would not cover their rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Estimate:
     Parameters
     ----------
     mean
-        Over the replicas.
+        Mean over the replicas.
     error
         Standard error of that mean.
     replicas
@@ -38,24 +38,25 @@ class Estimate:
     replicas: int
 
     def half_width(self, confidence: float = CONFIDENCE) -> float:
-        """Half the width of the interval."""
+        """Half width of the confidence interval."""
         if self.replicas < 2:
             return inf
-        quantile = float(stdtrit(self.replicas - 1, (1 + confidence) / 2))  # of Student's t
+        # of Student's t distribution
+        quantile = float(stdtrit(self.replicas - 1, (1 + confidence) / 2))
         return quantile * self.error
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
-        """The interval with this confidence."""
+        """The confidence interval."""
         half = self.half_width(confidence)
         return self.mean - half, self.mean + half
 
     def holds(self, value: float, confidence: float = CONFIDENCE) -> bool:
-        """Whether a value lies in the interval, except for rounding."""
+        """Whether a value lies in the confidence interval, up to rounding."""
         slack = _ROUNDING * abs(self.mean)
         return abs(value - self.mean) <= self.half_width(confidence) + slack
 
     def meets(self, relative: float) -> bool:
-        """Whether the half width is small enough, relative to the mean."""
+        """Whether the half width is at most this share of the mean."""
         return self.half_width() <= (relative + _ROUNDING) * abs(self.mean)
 
 
@@ -67,13 +68,13 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def estimates(replicas: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
-    """Estimate every result that all replicas have, by name."""
+    """Estimate each result, by name, that all replicas have."""
     every = {name: [each[name] for each in replicas] for name in replicas[0]}
     return {name: estimate(v) for name, v in every.items() if all(map(isfinite, v))}
 
 
 def together(confidence: float, count: int) -> float:
-    """Confidence of each of several intervals for a joint confidence (Bonferroni).
+    """Confidence of single intervals for a joint confidence of several (Bonferroni).
 
     Examples
     --------

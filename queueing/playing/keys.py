@@ -1,4 +1,4 @@
-"""Keys of streams of random numbers: of what they are drawn for, a seed and a replica."""
+"""Keys of random number streams: from the name of what is drawn, a seed and a replica."""
 
 from hashlib import blake2b
 
@@ -9,7 +9,7 @@ from headway.queueing.playing.rows import RowArray, Stream, dtype_of
 
 
 def key_of(name: str) -> int:
-    """A key for the stream of a name.
+    """The key of a stream, from its name.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def key_of(name: str) -> int:
 
 
 def streams_of(keys: NDArray[np.uint64], seed: int, replica: int) -> RowArray:
-    """Streams at their begin, for the keys of their names."""
+    """Streams at their start, from the keys of their names."""
     own = np.uint64(key_of(f"seed {seed}, replica {replica}"))
     streams = np.zeros(len(keys), dtype_of(Stream))
     streams["key"] = _mixed(keys ^ own).view(np.int64)
@@ -28,7 +28,7 @@ def streams_of(keys: NDArray[np.uint64], seed: int, replica: int) -> RowArray:
 
 
 def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64, so that keys of like names are unlike."""
+    """The finaliser of splitmix64, which makes keys of similar names differ."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

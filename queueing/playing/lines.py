@@ -1,7 +1,7 @@
-"""Lines of jobs and heaps of them: the twin of ``lines.h``, in its order.
+"""Lines of jobs, and heaps of jobs: the twin of ``lines.h``, in its order.
 
-Lines are linked lists of jobs; who is next by rank, and who is next to be done among those who
-share, is the first of a pairing heap (Fredman and others, Algorithmica 1, 1986).
+Lines are linked lists of jobs. The next job by rank, or the next to finish among jobs that share
+servers, is the first of a pairing heap (Fredman and others, Algorithmica 1, 1986).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from headway.queueing.playing.rows import NONE
 
 
 class Linked(Protocol):
-    """A job as lines and heaps need it: its links, its keys and its turn."""
+    """The fields of a job used by lines and heaps: its links, keys and turn."""
 
     next: int
     child: int
@@ -21,15 +21,15 @@ class Linked(Protocol):
 
 
 class Lines(Protocol):
-    """What is played, as its lines need it."""
+    """What lines and heaps need of a simulation."""
 
     @property
     def job(self) -> Sequence[Linked]:
-        """Jobs, by number."""
+        """The jobs, by number."""
 
 
 def append(p: Lines, first: int, last: int, j: int) -> tuple[int, int]:
-    """The first and the last of a line with one more."""
+    """Append a job to a line; returns its first and last job."""
     p.job[j].next = NONE
     if NONE in (first, last):
         return j, j
@@ -38,7 +38,7 @@ def append(p: Lines, first: int, last: int, j: int) -> tuple[int, int]:
 
 
 def removed(p: Lines, first: int, last: int, place: int) -> tuple[int, int, int]:
-    """A job of a line, and the first and the last of the others."""
+    """Remove a job from a line; returns that job, and the first and last of the others."""
     before, j = NONE, first
     while place > 0 and p.job[j].next != NONE:
         before, j, place = j, p.job[j].next, place - 1
@@ -52,7 +52,7 @@ def removed(p: Lines, first: int, last: int, place: int) -> tuple[int, int, int]
 
 
 def precedes(one: Linked, other: Linked) -> bool:
-    """Whether one is before another by its keys, and else by its turn."""
+    """Whether a job precedes another, by keys, and by turn among equal keys."""
     return (one.key, one.second, one.turn) < (other.key, other.second, other.turn)
 
 
@@ -67,13 +67,13 @@ def _merged(p: Lines, one: int, other: int) -> int:
 
 
 def push(p: Lines, heap: int, j: int) -> int:
-    """The heap with one more."""
+    """Add a job to a heap; returns its first job."""
     p.job[j].next = p.job[j].child = NONE
     return _merged(p, heap, j)
 
 
 def pop(p: Lines, first: int) -> tuple[int, int]:
-    """The first job of a heap, and the heap of the others."""
+    """Remove the first job of a heap; returns it, and the first of the others."""
     heap, pairs = NONE, NONE
     each = p.job[first].child
     while each != NONE:

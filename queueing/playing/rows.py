@@ -1,6 +1,6 @@
 """Rows of a score and of a state: each class is a row of an array, and a struct of ``rows.h``.
 
-The fields have the order of the struct; whole numbers are int64, others float64.
+The fields are in the order of the struct; whole numbers are int64, others float64.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 IntArray: TypeAlias = NDArray[np.int64]
 
 NONE = -1
-"""No job, queue, station, region or server."""
+"""The number that stands for no job, queue, station, region or server."""
 
 RowArray = NDArray[np.void]
-"""An array of rows of one class, shape (rows,)."""
+"""An array with rows of one class, shape (rows,)."""
 
 
 class Family(IntEnum):
-    """Families of laws: with one mean; of shape and scale; of a chance and two means; by tables.
+    """Families of laws: by a mean; by shape and scale; by a probability and two means; by a table.
 
-    A trace has its place in the tables and its number of gaps; rates that change with time have
-    their place, the number of pieces, and the period.
+    A trace refers to its position in the tables and its number of gaps; a rate that changes with
+    time to its position, its number of pieces, and its period.
     """
 
     CONSTANT = 0
@@ -38,7 +38,7 @@ class Family(IntEnum):
 
 @dataclass(slots=True)
 class Law:
-    """A distribution of times, in a family with up to three parameters; and a constant more."""
+    """A law of times: its family, up to three parameters, and a constant added to each time."""
 
     kind: int = Family.CONSTANT
     first: float = 0.0
@@ -49,7 +49,7 @@ class Law:
 
 @dataclass(slots=True)
 class Event:
-    """An event of the calendar."""
+    """An event in the calendar."""
 
     time: float = 0.0
     number: int = 0
@@ -58,14 +58,14 @@ class Event:
 
 @dataclass(slots=True)
 class Stream:
-    """A stream of random numbers: its key, and how many were drawn."""
+    """A stream of random numbers: its key, and the count of numbers drawn."""
 
     key: int = 0
     next: int = 0
 
 
 def dtype_of(row: type[Any]) -> np.dtype[np.void]:
-    """The type of an array of rows of a class.
+    """The NumPy type of an array with rows of a class.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def rows(row: type[Any], values: Iterable[Any] = ()) -> RowArray:
 
 
 def read_rows(row: type[Any], array: IntArray) -> list[Any]:
-    """Rows as objects of their class, of an array as int64 in one line.
+    """Rows as objects of their class, from an array given as flat int64.
 
     Examples
     --------
@@ -100,6 +100,6 @@ def read_rows(row: type[Any], array: IntArray) -> list[Any]:
 
 
 def write_rows(row: type[Any], array: IntArray, values: Sequence[Any]) -> None:
-    """Write objects of a class back to where they were read from."""
+    """Write objects of a class back to the array that they were read from."""
     if values:
         array.view(dtype_of(row))[:] = list(map(attrgetter(*dtype_of(row).names or ()), values))

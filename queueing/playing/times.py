@@ -1,8 +1,8 @@
-"""Times of any number of journeys in bounded memory: how many took about so long, and their sum.
+"""Any number of times in bounded memory: a count and a sum for each bin of similar times.
 
-A bin holds times that share their exponent and the first 11 bits of their mantissa. So a
-percentile, the mean of the bin in which it lies, is within 2**-11 of the sorted times' own, and
-equal to it where all times of the bin are the same.
+A bin holds times with the same exponent and the same first 11 bits of mantissa. A percentile is the
+mean of the bin that it lies in: within a relative 2**-11 of the exact one, and equal to it if all
+times of the bin are equal.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.records import dataclass
 
-_BITS = 52 - 11  # of a double's mantissa that a bin leaves out
+_BITS = 52 - 11  # bits of a double's mantissa that a bin leaves out
 
 WIDTH = 2.0**-11
 """Relative width of a bin, and so the largest relative error of a percentile: 0.05%."""
@@ -21,14 +21,14 @@ WIDTH = 2.0**-11
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Counts of times by bin, in rising order.
+    """Counts of times by bin, in ascending order.
 
     Parameters
     ----------
     bins
-        Leading bits of the times, each once, shape (bins,).
+        Leading bits of the times, each bin once, shape (bins,).
     counts, sums
-        How many times there are in each, and their sum [s].
+        Number of times in each bin, and their sum [s].
 
     Examples
     --------
@@ -43,25 +43,25 @@ class Times:
 
     @classmethod
     def of(cls, times: FloatArray) -> "Times":
-        """Those of some journeys.
+        """The times of some journeys, in bins.
 
         Parameters
         ----------
         times
-            Each 0 or more, shape (journeys,) [s].
+            The times, each 0 or more, shape (journeys,) [s].
         """
         rising = np.sort(np.ascontiguousarray(times, float))
         return cls(rising.view(np.int64) >> _BITS, np.ones(rising.size, np.int64), rising).merged()
 
     def merged(self) -> "Times":
-        """The same with each bin once; now they may repeat, in rising order."""
+        """The same, with entries of one bin merged; bins are ascending but may repeat."""
         first = np.flatnonzero(np.diff(self.bins, prepend=-1))
         counts, sums = (np.add.reduceat(each, first) for each in (self.counts, self.sums))
         return Times(self.bins[first], counts, sums)
 
     @classmethod
     def of_all(cls, some: Iterable["Times"]) -> "Times":
-        """Several together."""
+        """Several of them together."""
         known = [one for one in some if one.bins.size] or [NONE]
         if len(known) == 1:
             return known[0]
@@ -78,7 +78,7 @@ class Times:
         return int(self.counts.sum())
 
     def percentile(self, percent: float) -> float:
-        """The time that so many percent of the journeys do not exceed [s]; NaN without any."""
+        """The time that so many percent of the times do not exceed [s]; NaN if there are none."""
         if not self.count:
             return float("nan")
         within = np.cumsum(self.counts)
@@ -87,4 +87,4 @@ class Times:
 
 
 NONE = Times.of(np.zeros(0))
-"""Of no journey."""
+"""No times."""

@@ -1,1 +1,1 @@
-"""Queues to which jobs come as a renewal flow, with exponential service."""
+"""Queues with renewal arrivals and exponential service."""

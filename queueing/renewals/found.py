@@ -1,17 +1,17 @@
-r"""What jobs that are let in find in GI/M/m/K, exactly, with gamma times between arrivals.
+r"""What admitted jobs find in GI/M/m/K, exactly, with gamma-distributed times between arrivals.
 
-Just before an arrival there are n jobs with probability p_n, and from one arrival to the next the
-number crosses each level k as often upwards as downwards. Up it comes only from k, where none of
-the k + 1 jobs is served before the next arrival; down from every number above, one more with the
-new job, at most K:
+Just before an arrival there are n jobs with probability p_n. From one arrival to the next, the
+number crosses each level k as often upwards as downwards. It crosses upwards only from k, if none
+of the k + 1 jobs completes before the next arrival; and downwards from any higher number, one more
+with the new job, up to K:
 
     p_k P(k + 1 -> above k) = sum over i > k of p_i P(min(i + 1, K) -> k or fewer)          (1)
 
-All terms are positive, and p follows from K down. From m - 1 on all servers are busy until level k
-is reached, so that only the number D of services counts, with b_d = P(D = d) as in
-`headway.queueing.renewals.room`. Below, the number falls by one at each event of a Poisson process
-of rate m mu with chance n / m, and else stays (uniformisation); of its events there are d with
-probability b_d too.
+All terms are positive, and p follows from K downwards. For k >= m - 1, all servers are busy until
+level k is reached, so only the number D of completions counts, with b_d = P(D = d) as in
+`headway.queueing.renewals.room`. Below, the number falls by one with probability n / m at each
+event of a Poisson process of rate m mu (uniformisation), which also has d events with probability
+b_d.
 
 Source: Takács, *Introduction to the Theory of Queues*, 1962, chapters 2 and 4.
 """
@@ -21,15 +21,16 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.renewals.room import ended, unserved
 
-_NOTHING = 1e-60  # chance of no service between arrivals from which none waits, to all digits
-_NONE = 1e-300  # in place of no load
-_FALLEN = 1e-80  # chance to be above a level still, which no sum shows
-_LARGE = 1e100  # numbers are scaled down from there
-_BLOCK = 256  # events counted at a time
+# probability of no completion between arrivals from which no job waits, to all digits
+_NOTHING = 1e-60
+_NONE = 1e-300  # stands for a load of 0
+_FALLEN = 1e-80  # probability of being above a level that no sum shows
+_LARGE = 1e100  # size from which numbers are scaled down
+_BLOCK = 256  # events counted in one block
 
 
 def numbers_found(servers: int, places: int, load: float, arrival_scv: float) -> FloatArray:
-    """Probabilities that a job that is let in finds 0, 1, ... K - 1 others, shape (K,).
+    """Probabilities that an admitted job finds 0, 1, ... K - 1 others, shape (K,).
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def numbers_found(servers: int, places: int, load: float, arrival_scv: float) ->
     found = np.zeros(places + 1)
     pace, scv = np.array([servers / max(load, _NONE)]), np.array([arrival_scv])
     if float(unserved(pace, scv)[0]) < _NOTHING:
-        found[0] = 1.0  # who waits, or how many are served, shows in no digit
+        found[0] = 1.0  # waiting, or the number in service, does not show in any digit
         return found[:places]
     found[places] = 1.0
     chances = ended(pace, scv, places - servers + 2)[:, 0]
@@ -70,17 +71,17 @@ def numbers_found(servers: int, places: int, load: float, arrival_scv: float) ->
 
 
 def _put(found: FloatArray, level: int, value: float) -> None:
-    """Set a number, and scale all down where it is large."""
+    """Set a number, and scale all down if it is large."""
     found[level] = value
     if value > _LARGE:
         found /= value
 
 
 def _staying_above(servers: int, places: int, pace: FloatArray, scv: FloatArray) -> FloatArray:
-    """Chance to be above level k at the next arrival, from j jobs on; shape (m - 1, K + 1)."""
+    """Probability to be above level k at the next arrival, from j jobs; shape (m - 1, K + 1)."""
     levels, starts = np.arange(servers - 1)[:, None], np.arange(places + 1)
     falls = np.minimum(starts, servers) / servers
-    above = (starts > levels).astype(float)  # after so many events
+    above = (starts > levels).astype(float)  # after each number of events
     total, counted = np.zeros(above.shape), 0
     chances = ended(pace, scv, _BLOCK)[:, 0]
     while above.max() > _FALLEN and chances[counted:].sum() > 0:

@@ -1,15 +1,16 @@
-r"""GI/M/m/K: renewal arrivals at m exponential servers, with room for K; what finds none is lost.
+r"""GI/M/m/K: renewal arrivals at m exponential servers with K places; jobs without one are lost.
 
-Just before an arrival there are n jobs with probability p_n. Arrivals that find m or more meet m
-busy servers, so that D services end before the next arrival, with b_d = P(D = d). The numbers from
-k down are reached as often as they are left: for m <= k < K,
+Just before an arrival there are n jobs with probability p_n. An arrival that finds m or more jobs
+meets m busy servers, so D jobs complete before the next arrival, with b_d = P(D = d). The set of
+states from k down is entered as often as it is left: for m <= k < K,
 
     p_k b_0 = sum over k < i < K of p_i P(D > i - k) + p_K P(D >= K - k),                (1)
 
-all positive, from K down. Far from the end p_(k+1) / p_k is s = 1 - y, with y the root of (1) in
-`headway.queueing.renewals.waits`, where the states below m sum to p_m times the sum of (2)
-there. That sum is taken here too, an approximation where K is close to m: it is exact for Poisson
-arrivals and as K - m grows. With K = m the loss is Takács's, 1 / (1 + sum over k of C(m, k) / C_k).
+with positive terms only, from K downwards. Far from K the ratio p_(k+1) / p_k is s = 1 - y, with y
+the root of (1) in `headway.queueing.renewals.waits`, where the states below m sum to p_m times the
+sum of (2) there. That sum is used here too, which is an approximation if K is close to m, exact for
+Poisson arrivals, and in the limit of large K - m. With K = m the loss is Takács's, 1 / (1 + sum
+over k of C(m, k) / C_k).
 
 Source: Takács, *Introduction to the Theory of Queues*, 1962, chapters 2 and 4.
 """
@@ -25,11 +26,11 @@ APPROXIMATE = (
     "GI/M/m/K of gamma-distributed times between arrivals: throughput within 5% and response time "
     "within 3% where K - m is 1, both within 0.5% where it is more; exact for Poisson arrivals"
 )
-"""What is approximate about it: ``python -m tests.campaigns.renewal_errors``."""
+"""The label of what is approximate: ``python -m tests.campaigns.renewal_errors``."""
 
-# Digits only: beyond so many numbers from K down p_(k+1) / p_k is s; where the chance that no
-# service ends is less, nothing is lost; so heavy a load leaves no server free; a sum of powers so
-# near to 1 is that of its series.
+# For digits only: the number of states below K from which p_(k+1) / p_k is s; the probability of no
+# completion below which nothing is lost; the load at which no server is ever free; and the distance
+# of s to 1 below which a sum of powers is taken from its series.
 _DEPTH, _NOTHING, _HEAVY, _SERIES, _BESIDE = 48, 1e-60, 1e3, 1e-3, 1e-12
 
 
@@ -75,14 +76,14 @@ def renewal_room(
 def _filled(
     m: FloatArray, room: FloatArray, a: FloatArray, scv: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Loss, and mean wait of those let in, in service times; arrays of one axis."""
+    """Loss probability, and mean wait of admitted jobs, in service times; arrays of one axis."""
     a = np.minimum(np.where(np.abs(a / m - 1) < _BESIDE, m * (1 - _BESIDE), a), _HEAVY * m)
     gaps, queue = Gaps(scv, np.ones(a.shape)), (room - m).astype(int)
     y = gaps.root(m / a)
     below, blocked = gaps.below(y, 1 / a, m)
     found, behind, lost = _from_the_end(m / a, scv, queue, 1 - y)
     bottom, scale = found
-    with np.errstate(over="ignore", invalid="ignore"):  # where hardly any job finds m others
+    with np.errstate(over="ignore", invalid="ignore"):  # hardly any job finds m others
         total = bottom * below + scale
         loss = np.where(queue == 0, 1 / (1 + blocked), lost / total)
         wait = np.divide(behind, m * (total - lost), out=np.zeros(a.shape), where=queue > 0)
@@ -92,7 +93,7 @@ def _filled(
 def _from_the_end(
     pace: FloatArray, scv: FloatArray, queue: np.ndarray, ratio: FloatArray
 ) -> tuple[tuple[FloatArray, FloatArray], FloatArray, FloatArray]:
-    """p_m and the sum of p_n from m on; that of (n - m + 1) p_n of those let in; p_K: relative."""
+    """p_m and the sum of p_n from m on; the sum of (n - m + 1) p_n if admitted; p_K: relative."""
     depth = int(min(_DEPTH, queue.max(initial=0)))
     chances = ended(pace, scv, depth + 1)
     more = 1 - np.vstack([np.zeros(pace.size), np.cumsum(chances, axis=0)])  # P(D >= d)
@@ -102,7 +103,7 @@ def _from_the_end(
     for j in range(1, depth + 1):
         inner = (seen[1:j] * more[j:1:-1]).sum(axis=0) if j > 1 else 0.0
         step = np.where(j <= queue, (inner + seen[0] * more[j]) / chances[0], 0.0)
-        size = np.maximum(step, 1.0)  # keeps the largest at 1
+        size = np.maximum(step, 1.0)  # keeps the largest number at 1
         seen[:j] /= size
         seen[j] = step / size
     steps = np.arange(depth + 1)[:, None]
@@ -121,11 +122,11 @@ def _from_the_end(
 
 
 def _powers(ratio: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Sums of s**n and (n + 1) s**n over n below r, and 1, all over the larger of 1 and s**r."""
+    """Sums of s**n and (n + 1) s**n for n < r, and 1, all divided by max(1, s**r)."""
     up = ratio > 1
     small = np.maximum(np.where(up, 1 / np.maximum(ratio, 1.0), ratio), np.finfo(float).tiny)
     plain_sum, first = _geometric(small, count)
-    # above 1 from the other end: s**n over s**r is small**(r - n)
+    # for s above 1 from the other end: s**n over s**r is small**(r - n)
     sums = np.where(up, small * plain_sum, plain_sum)
     rising = np.where(up, small * (count * plain_sum - first), first + plain_sum)
     bottom = np.where(up, np.exp(count * np.log(small)), 1.0) * (count > 0)
@@ -145,15 +146,15 @@ def _geometric(s: FloatArray, count: np.ndarray) -> tuple[FloatArray, FloatArray
 
 
 def unserved(pace: FloatArray, scv: FloatArray) -> FloatArray:
-    """b_0: the chance that no service of m busy servers ends between two arrivals."""
+    """b_0: the probability that none of m busy servers completes a job between two arrivals."""
     some = np.where(scv > 0, scv, 1.0)
     return np.exp(np.where(scv > 0, -np.log1p(scv * pace) / some, -pace))
 
 
 def ended(pace: FloatArray, scv: FloatArray, most: int) -> FloatArray:
-    """b_0 ... b_most: chances of so many services of m busy servers between two arrivals.
+    """b_0 ... b_most: probabilities of 0, 1, ... completions between two arrivals.
 
-    Of a gamma time they are negative binomial, and of a constant one Poisson.
+    Negative binomial for gamma times between arrivals, Poisson for a constant one.
     """
     some, first = np.where(scv > 0, scv, 1.0), unserved(pace, scv)
     d = np.arange(1, most + 1)[:, None]

@@ -4,17 +4,17 @@ With T the time between arrivals, A(s) = E[exp(-s T)], mu = 1/S and y the root i
 
     y = 1 - A(m mu y),                                                                   (1)
 
-those who wait do so for an exponential time of mean S / (m y), and the share of them is
+those jobs that wait do so for an exponential time with mean S / (m y), and their share is
 
     P(W > 0) = K / y,
     1 / K = 1 / y + sum over k = 1..m of
         C(m, k) / (C_k (1 - A_k)) (m (1 - A_k) - k) / (m y - k),                         (2)
 
-with A_k = A(k mu) and C_k the product of A_i / (1 - A_i) over i = 1..k. Numerator and denominator
-of the last factor change sign at the same k = m y, by (1), so that every term is positive.
+with A_k = A(k mu) and C_k the product of A_i / (1 - A_i) over i = 1..k. By (1) the numerator and
+the denominator of the last factor change sign at the same k = m y, so every term is positive.
 
-The times between arrivals are gamma-distributed: constant at an scv of 0, Erlang's at 1/2, 1/3...,
-exponential at 1. Where a share p of the arrivals comes to this queue, each chosen at random,
+The times between arrivals are gamma-distributed: constant for an scv of 0, Erlang for 1/2, 1/3...,
+exponential for 1. If each arrival joins this queue with probability p, independently,
 
     A'(s) = p A(s) / (1 - (1 - p) A(s)).                                                 (3)
 
@@ -30,24 +30,24 @@ from numpy.typing import ArrayLike
 from headway.kinds import FloatArray
 from headway.records import dataclass
 
-# Digits only: Newton's method squares its relative distance in the end, so that after a step of
-# _CLOSE nothing is left, and one of _ROUNDING is made of the last digits of 1 - A; a term of (2)
-# whose denominator is less is that of the derivatives.
+# For digits only. Newton's method squares its relative distance in the end, so nothing is left
+# after a step of _CLOSE, and a step of _ROUNDING is within the last digits of 1 - A. A term of (2)
+# with a smaller denominator is computed from derivatives.
 _ROUNDS, _CLOSE, _ROUNDING, _NEAR = 100, 1e-9, 1e-15, 1e-7
 _EDGE, _TINY = 1e-14, 1e-300
-_TERMS = 65_536  # terms of (2) that are computed together: for speed
+_TERMS = 65_536  # terms of (2) computed in one block: for speed
 
 
 @dataclass(frozen=True)
 class RenewalWait:
-    """How long jobs wait in GI/M/m.
+    """The law of the wait in GI/M/m.
 
     Parameters
     ----------
     chance
-        Share of the jobs that wait, P(W > 0).
+        Share of jobs that wait, P(W > 0).
     behind
-        Mean wait [s] of those who do; it is exponential. Infinite from saturation on.
+        Mean wait of these [s], which is exponential; infinite from saturation on.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def renewal_wait(
     arrival_scv: ArrayLike,
     share: ArrayLike = 1.0,
 ) -> RenewalWait:
-    """How long jobs wait in GI/M/m, first come first served: by equations (1) to (3).
+    """The wait in GI/M/m, first come, first served, by equations (1) to (3).
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def renewal_wait(
     service_time, servers
         Mean service time S of one server [s], above 0, and their number m, a whole number.
     arrival_scv
-        Squared coefficient of variation of the times between arrivals, 0 or more, before some are
-        chosen for this queue.
+        Squared coefficient of variation of the times between arrivals, 0 or more, before the
+        selection by `share`.
     share
-        Share p of those that come to this queue, above 0 and at most 1.
+        Probability p that an arrival joins this queue, above 0 and at most 1.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def renewal_wait(
     stable = busy & (rate * time < count)
     over = busy & ~stable
     rate, time, part = (np.where(stable, v, 1.0) for v in (rate, time, part))
-    mean = np.where(stable, part / rate, 2 / count)  # a stable queue in place of others
+    mean = np.where(stable, part / rate, 2 / count)  # a stable queue as a placeholder for others
     y, chance = np.empty(rate.shape), np.empty(rate.shape)
     for some in _blocks(count):
         gaps = Gaps(scv.flat[some], part.flat[some])
@@ -117,19 +117,19 @@ def renewal_wait(
 
 
 def _blocks(servers: FloatArray) -> Iterator[slice]:
-    """Elements whose terms stay in the cache together."""
+    """Slices of elements whose terms fit into the cache together."""
     step = max(1, int(_TERMS / max(1.0, float(servers.max(initial=1)))))
     return (slice(start, start + step) for start in range(0, servers.size, step))
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Times between arrivals, gamma-distributed, of which a share is chosen.
+    """Gamma-distributed times between arrivals, each of which is selected with a probability.
 
     Parameters
     ----------
     scv, share
-        Their squared coefficient of variation, and the share; arrays of one shape.
+        Their squared coefficient of variation, and that probability; arrays of one shape.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Gaps:
     share: FloatArray
 
     def missing(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """1 - A', A' and the slope of 1 - A' at s = x / E[T] by (3), each with all its digits."""
+        """1 - A', A' and the slope of 1 - A' at s = x / E[T] by (3), each to full precision."""
         if self.scv.any():
             some = np.where(self.scv > 0, self.scv, 1.0)
             logarithm = np.where(self.scv > 0, -np.log1p(self.scv * x) / some, -x)
@@ -154,12 +154,12 @@ class Gaps:
         return missing / whole, left * self.share / whole, slope
 
     def root(self, pace: FloatArray) -> FloatArray:
-        """Solve (1) for y, `pace` being m mu E[T].
+        """Solve (1) for y, with `pace` m mu E[T].
 
-        (1 - A(m mu y)) / y - 1 is convex and falls, so that Newton's method rises to its root from
-        where its tangent at 0 vanishes; 1 - A(m mu y) of a y below the root is nearer to it. Times
-        that vary no more than exponential ones have a root no less than theirs, 1 - a/m, which is
-        near where few of the arrivals are chosen and the tangent at 0 leads nowhere.
+        (1 - A(m mu y)) / y - 1 is convex and decreasing, so Newton's method increases to its root
+        from the zero of its tangent at 0; for y below the root, 1 - A(m mu y) is nearer to it.
+        Times that vary at most as much as exponential ones have a root of at least theirs, 1 - a/m,
+        which is close if few arrivals are selected and the tangent at 0 does not help.
         """
         whole, seen = pace / self.share, 1 + self.share * (self.scv - 1)
         y = 2 * (1 - 1 / whole) / (whole * (1 + seen))
@@ -167,7 +167,7 @@ class Gaps:
         y = np.maximum(y, np.where(stable & (self.scv <= 1), 1 - 1 / whole, -np.inf))
         if stable.all():
             y = np.maximum(y, self.missing(pace * y)[0])
-        else:  # above saturation the root is below 0, and no less than this
+        else:  # above saturation the root is negative, but not below this
             beyond = np.where(stable, -np.inf, 2 / whole * np.log(whole) - 2)
             y = np.maximum(y, beyond)
             y = np.maximum(y, -(1 - _EDGE) / np.maximum(self.scv * whole, _TINY))
@@ -185,7 +185,7 @@ class Gaps:
     def below(
         self, y: FloatArray, mean: FloatArray, servers: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Sum of (2) over k, and of C(m, k) / C_k; times are in units of the service time."""
+        """Sums over k of (2), and of C(m, k) / C_k; times in units of the service time."""
         k = np.arange(1.0, servers.max() + 1).reshape(-1, *[1] * y.ndim)
         with np.errstate(all="ignore"):
             missing, left, slope = self.missing(k * mean)

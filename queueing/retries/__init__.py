@@ -1,1 +1,1 @@
-"""Clients that give up and ask again: how many attempts come of it, and whether that tips."""
+"""Clients that time out and retry: the rate of attempts, and whether the queue tips over."""

@@ -1,21 +1,22 @@
-"""How many attempts a second come of requests whose clients ask again: all fixed points.
+"""The rate of attempts at a queue whose clients retry: all fixed points.
 
-Of lambda requests a second each has a first attempt, and after one that failed another with chance
-h, r times at most. If attempts come at rate x, as a Poisson stream, each fails with probability
-p(x). Then they come at the rate
+Requests arrive at a rate lambda. Each makes a first attempt, and after a failed attempt another
+with probability h, up to r retries. If attempts form a Poisson stream of rate x, each fails with
+probability p(x), and the rate of attempts is
 
     F(x) = lambda g(x),   g(x) = sum over k = 0..r of (h p(x))^k,
 
-or lambda (1 + b) where a budget allows b retries for each first attempt and g(x) is more. A state
-that lasts has x = F(x). It is stable where F crosses the diagonal from above, since more attempts
-than there fall back, and unstable where it crosses from below. If x = lambda g(1) is more than the
-servers can do, that is a state as well: the queue grows, and every attempt fails.
+or lambda (1 + b) if a retry budget allows b retries for each first attempt and g(x) is more. A
+steady state has x = F(x). It is stable where F crosses the diagonal from above, as a higher rate of
+attempts then falls back, and unstable where F crosses from below. If x = lambda g(1) exceeds the
+capacity of the servers, that is a steady state as well, in which the queue grows and every attempt
+fails.
 
-As p never falls, neither does F. So there is no fixed point in an interval [u, v] with F(u) > v or
-F(v) < u: whatever is left after halving is all of them.
+As p never decreases, neither does F. So an interval [u, v] with F(u) > v or F(v) < u has no fixed
+point; halving intervals and dropping these leaves all fixed points.
 
-Every state is a point of the curve lambda(x) = x / g(x). A load has as many states as the curve has
-points at its height; it tips where the curve turns.
+Every state is a point of the curve lambda(x) = x / g(x): a load has as many states as the curve has
+points at its height, and it tips over where the curve turns.
 """
 
 from collections.abc import Callable
@@ -30,15 +31,16 @@ from headway.queueing.flows.clients import Clients
 from headway.records import dataclass
 
 _NARROW = 1e-7
-"""Width of the intervals in which fixed points are told apart, over the rate."""
+"""Width of the intervals in which fixed points are told apart, relative to the rate of attempts."""
 
 _MOST = 4000
-"""Intervals of the same width from which on fixed points in them are not told apart: near a load at
-which two of them meet, where the function hardly leaves the diagonal."""
+"""Number of intervals of one width above which fixed points are no longer told apart: near a
+load where two of them meet, the function hardly differs from the diagonal.
+"""
 
 
 class Stability(StrEnum):
-    """What becomes of a state after a small push."""
+    """What happens to a state after a small disturbance."""
 
     STABLE = "stable"
     UNSTABLE = "unstable"
@@ -47,18 +49,18 @@ class Stability(StrEnum):
 
 @dataclass(frozen=True)
 class State:
-    """A state that lasts.
+    """A steady state.
 
     Parameters
     ----------
     rate
         Attempts x [1/s].
     late
-        Chance p that an attempt fails.
+        Probability p that an attempt fails.
     stability
-        What becomes of it after a small push.
+        Whether it returns to this state after a small disturbance.
     grows
-        Whether its queue grows without limit.
+        Whether the queue grows without limit.
     """
 
     rate: float
@@ -68,7 +70,7 @@ class State:
 
 
 def per_request(clients: Clients, late: float) -> float:
-    """Attempts of a request g, if each fails with a probability.
+    """Mean attempts g per request, if each fails with probability ``late``.
 
     Examples
     --------
@@ -82,7 +84,7 @@ def per_request(clients: Clients, late: float) -> float:
 
 
 def _further(ratio: float, retries: float) -> float:
-    """Retries of a request, if each attempt is followed by another with a probability."""
+    """Mean retries per request, if each attempt is retried with probability ``ratio``."""
     if ratio <= 0:
         return 0.0
     if ratio >= 1:
@@ -91,7 +93,7 @@ def _further(ratio: float, retries: float) -> float:
 
 
 def follows(clients: Clients, late: float) -> float:
-    """Chance that an attempt fails and its client asks again: h p, or less by a budget.
+    """Probability that an attempt fails and is retried: h p, or less with a retry budget.
 
     Examples
     --------
@@ -108,9 +110,9 @@ def follows(clients: Clients, late: float) -> float:
 
 
 def given_up(clients: Clients, late: float) -> float:
-    """Share of the requests whose clients give up: those that fail and have no other attempt.
+    """Share of requests whose client gives up: the last attempt fails and is not retried.
 
-    With z = h p of `follows`, (p - z)(1 + z + ... + z^(r-1)) + p z^r.
+    With z = h p from `follows`, it is (p - z)(1 + z + ... + z^(r-1)) + p z^r.
 
     Examples
     --------
@@ -127,23 +129,23 @@ def given_up(clients: Clients, late: float) -> float:
 def states(
     load: float, clients: Clients, late: Callable[[float], float], saturation: float
 ) -> tuple[State, ...]:
-    """All states that last at a load, those with fewer attempts first.
+    """All steady states at a load, in the order of their attempts.
 
     Parameters
     ----------
     load
         Requests lambda [1/s], above 0.
     clients
-        How they ask again.
+        How clients retry.
     late
-        The chance p that an attempt fails, at a rate of attempts; it never falls with the rate.
+        The probability p that an attempt fails, by the rate of attempts; it must not decrease.
     saturation
-        Rate of attempts from which on the queue grows [1/s]; infinite if it never does.
+        Rate of attempts above which the queue grows [1/s]; infinite if it never does.
 
     Raises
     ------
     GraphError
-        For endless retries of all that fail.
+        If every failed attempt is retried without end.
 
     Examples
     --------
@@ -171,14 +173,14 @@ def states(
 def _between(
     comes: Callable[[float], float], low: float, high: float
 ) -> list[tuple[float, Stability]]:
-    """Fixed points of a function that never falls, and whether they are stable."""
+    """Fixed points of a non-decreasing function, and whether they are stable."""
     if high <= low:
         return [(low, Stability.STABLE)] if comes(low) <= high * (1 + 1e-12) else []
     at = cache(comes)
     open_, left = [(low, high)], []
     while open_:
         kept = [(u, v) for u, v in open_ if at(u) <= v and at(v) >= u]
-        least = 1.0 if len(kept) > _MOST else _NARROW  # or they touch, or nearly so
+        least = 1.0 if len(kept) > _MOST else _NARROW  # fixed points meet, or nearly so
         left += [(u, v) for u, v in kept if v - u <= least * v]
         halves = [(u, (u + v) / 2, v) for u, v in kept if v - u > least * v]
         open_ = [half for u, middle, v in halves for half in ((u, middle), (middle, v))]
@@ -186,7 +188,7 @@ def _between(
 
 
 def _joined(left: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Intervals that follow on one another, as one."""
+    """Merge adjacent intervals."""
     joined: list[tuple[float, float]] = []
     for u, v in sorted(left):
         if joined and u - joined[-1][1] <= _NARROW * v:
@@ -197,13 +199,13 @@ def _joined(left: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _root(comes: Callable[[float], float], u: float, v: float) -> tuple[float, Stability]:
-    """The fixed point in a narrow interval, by where the function leaves it."""
+    """The fixed point in a narrow interval; its stability follows from the function at the ends."""
     wide = _NARROW * v
 
     def excess(rate: float) -> float:
         return comes(rate) - rate
 
-    first = u if excess(u) else u - wide  # a root at an end is inside the wider interval
+    first = u if excess(u) else u - wide  # a root at an end lies inside the wider interval
     last = v if excess(v) else v + wide
     before, after = excess(first), excess(last)
     if before > 0 > after:

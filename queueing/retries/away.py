@@ -1,9 +1,10 @@
-"""The chain of the jobs at a queue and of the clients who will ask again.
+"""The Markov chain of the jobs at a queue and the clients that are going to retry.
 
-An attempt that meets n jobs is served with chance a_n, else dropped; one that is served is late
-with chance l_n, whatever comes later (the law of its wait). Its client asks again a timeout and a
-backoff later, D on average: after first attempts with chance h, after others with chance q. With
-lambda requests a second, o clients who will ask again and mu_n = min(n, m) mu,
+An attempt that finds n jobs is served with probability a_n, otherwise dropped; if served, its
+answer is late with probability l_n, which does not depend on later arrivals (the law of its wait).
+The client retries after a timeout and a backoff, D on average: with probability h after a first
+attempt, with probability q after another. With lambda requests a second, o clients about to retry
+and mu_n = min(n, m) mu,
 
     (n, o) -> (n + 1, o)      lambda a_n (1 - h l_n) + q a_n l_n o / D
            -> (n + 1, o + 1)  lambda h a_n l_n
@@ -12,11 +13,11 @@ lambda requests a second, o clients who will ask again and mu_n = min(n, m) mu,
            -> (n, o - 1)      (1 - a_n) (1 - q) o / D
            -> (n - 1, o)      mu_n.
 
-D is taken as exponential. The mean time to some of the states solves linear equations.
+D is taken as exponential. Mean passage times to sets of states follow from linear equations.
 
-Where what has waited for longer than W is dropped, n counts the jobs that will be served. With m of
-them or more the next waits for n - m to n - m + 1 turns of S / m, as likely for one time as for
-another in between: as many wait as are served within W, m W / S, and then all others are dropped.
+If jobs that have waited longer than W are dropped, n counts only jobs that will be served. With n
+>= m of them, the next job waits between n - m and n - m + 1 turns of S / m, uniformly distributed.
+As many jobs wait as are served within W, m W / S; all further ones are dropped.
 """
 
 from math import ceil, inf
@@ -34,16 +35,16 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Meeting:
-    """What attempts meet, by the number of jobs there; shapes (jobs,).
+    """What an attempt meets, by the number of jobs it finds; shapes (jobs,).
 
     Parameters
     ----------
     served
-        Chances a_n that an attempt is served.
+        Probability a_n that an attempt is served.
     late
-        Chances l_n that one that is served is not answered in time.
+        Probability l_n that a served attempt is answered late.
     departs
-        Rates mu_n at which jobs are done [1/s].
+        Departure rates mu_n [1/s].
     """
 
     served: FloatArray
@@ -52,7 +53,7 @@ class Meeting:
 
 
 def meeting(queue: TimedQueue, most: int) -> Meeting:
-    """What attempts meet at a queue with so many jobs at most, or fewer where it drops what is old.
+    """What attempts meet at a queue with at most so many jobs, or fewer if it drops old ones.
 
     Examples
     --------
@@ -72,21 +73,21 @@ def meeting(queue: TimedQueue, most: int) -> Meeting:
 
 
 def room(queue: TimedQueue) -> float:
-    """Number of jobs there, on average, from which on further ones are dropped: m (1 + W / S)."""
+    """Mean number of jobs above which further ones are dropped: m (1 + W / S)."""
     return queue.servers * (1 + queue.oldest / queue.service_time)
 
 
 def fullest(queue: TimedQueue) -> float:
-    """The first whole number of jobs at which all further ones are; infinite where none are."""
+    """The smallest number of jobs at which all further ones are dropped; infinite if none are."""
     return ceil(room(queue)) if queue.oldest < inf else inf
 
 
 def _late(queue: TimedQueue, first: FloatArray, last: FloatArray) -> FloatArray:
-    """Chance of a late answer after waits that are uniform between two [s]."""
+    """Probability of a late answer after a wait that is uniform between two times [s]."""
     scale, limit = queue.service_time, queue.timeout
     before, after = np.minimum(first, limit), np.minimum(last, limit)
     wide = last - first
-    # the mean of e^(-(T - w) / S) up to T, and of 1 beyond
+    # mean of e^(-(T - w) / S) for waits w up to T, and of 1 for longer ones
     rising = scale * (np.exp((after - limit) / scale) - np.exp((before - limit) / scale))
     beyond = wide - (after - before)
     point = np.exp((before - limit) / scale)
@@ -95,16 +96,16 @@ def _late(queue: TimedQueue, first: FloatArray, last: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Asking:
-    """Who asks, and who asks again.
+    """Requests and retries.
 
     Parameters
     ----------
     load
         Requests lambda [1/s].
     first, again
-        Chances h and q that a client asks again after a first attempt failed, and after another.
+        Probabilities h and q of a retry after a failed first attempt, and after a later one.
     delay
-        Mean time D until it does [s].
+        Mean time D from an attempt to its retry [s].
     """
 
     load: float
@@ -114,17 +115,17 @@ class Asking:
 
 
 def passage(meet: Meeting, asks: Asking, ends: NDArray[np.bool_], start: tuple[int, int]) -> float:
-    """Mean time until the chain comes to some of its states [s].
+    """Mean passage time of the chain to a set of states [s].
 
     Parameters
     ----------
     meet, asks
-        The chain's numbers.
+        The parameters of the chain.
     ends
-        Whether it has come to its end, by clients away and jobs, shape (away, jobs); all those with
-        the most jobs, unless they serve nobody else.
+        Whether a state is in the set, by clients away and jobs, shape (away, jobs). It includes all
+        states with the most jobs, unless attempts at these are never served.
     start
-        Clients away and jobs at first.
+        Clients away and jobs at the start.
 
     Examples
     --------

@@ -1,29 +1,31 @@
-"""A request followed through its attempts: M/M/m whose clients ask again soon after a timeout.
+"""A request followed through its attempts: M/M/m whose clients retry soon after a timeout.
 
-Attempts of a request come close together, while the queue is what it was, and behind one another.
-So they are no Poisson stream, and a second attempt fails more often than the first. With lambda
-requests a second, p_n the chance of n jobs and r_n the mean number of retries of a request that
-come to n jobs, attempts come to n jobs at the rate lambda_n, and the flows between n and n + 1 jobs
-are the same both ways:
+The attempts of a request come close together, while the queue has hardly changed, and meet each
+other there. So attempts are not a Poisson stream, and a second attempt fails more often than a
+first. Let lambda be the rate of requests, p_n the probability of n jobs, and r_n the mean number of
+retries of a request that find n jobs. Then attempts find n jobs at the rate lambda_n p_n, and the
+flows between n and n + 1 jobs balance:
 
     lambda_n = lambda (1 + r_n / p_n),   lambda_n p_n = min(n + 1, m) mu p_(n+1).        (1)
 
-That is exact. r_n follows from one request: its first attempt meets n jobs with chance p_n, as
-requests are a Poisson stream. While its k-th attempt is there, jobs come to n of them at the rate
+(1) is exact. r_n follows from a single request: its first attempt finds n jobs with probability
+p_n, as requests are a Poisson stream. During its k-th attempt, other jobs arrive at n of them at
+the rate
 
     lambda_(n-k),                                                                        (2)
 
-that at which they come to the n - k that are not its own. (2) is an approximation: it forgets how
-long those have been there, and takes all k attempts to be there still. Of what is there a timeout
-later with the attempt unanswered, a share asks again after its backoff. (1) and (2) are solved in
-turn. Each transient is a uniformised chain: of the jobs there once the attempt is in service, and
-before that of the jobs there and of those that must leave until its turn comes.
+at which they arrive at the n - k jobs that are not its own. (2) is an approximation: it ignores how
+long these jobs have been there, and assumes that all k attempts are still there. Of the attempts
+still unanswered at the timeout, a share is retried after its backoff. (1) and (2) are solved in
+turn. Each transient is a uniformised chain: over the jobs present while the attempt is in service,
+and before that over the jobs present and the departures until its turn.
 
-An attempt that meets n >= m jobs waits for n - m + 1 departures, an Erlang law of rate m mu
-whatever comes later, so whether it is answered in time depends on n alone.
+An attempt that finds n >= m jobs waits for n - m + 1 departures, an Erlang law of rate m mu that
+later arrivals do not affect, so the probability of an answer in time depends on n alone.
 
-Where lambda_n exceeds m mu from some n on and stays above, what is there by chance then grows: a
-good state is that of fewer jobs. How long it lasts is told by `headway.queueing.retries.lasting`.
+If lambda_n exceeds m mu for all n from some number on, a queue that reaches that number by chance
+keeps growing: the good state has fewer jobs. `headway.queueing.retries.lasting` says how long it
+lasts.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,39 +44,40 @@ from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
 _TAIL = 1e-13
-"""Chance below which numbers of jobs, steps and attempts are left out."""
+"""Probability below which numbers of jobs, steps and attempts are left out."""
 
-_ENOUGH = 1e-7  # chance of the most jobs up to which there is room for all that matter
-_LEAST = 1e-20  # chance from which the rate of attempts at a number of jobs is known
-_NONE = 1e-25  # of the most that meet a number of jobs, below which none do: less than `_LEAST`
-_CAP = 20.0  # times the rate of the servers that the rate of attempts is at most
-_SAME = 1e-5  # relative change of the rate of attempts at which (1) and (2) agree
+_ENOUGH = 1e-7  # probability of the largest number of jobs below which there is enough room
+_LEAST = 1e-20  # probability from which on the rate of attempts at a number of jobs is known
+_NONE = 1e-25  # share of the largest number of attempts that counts as none; less than `_LEAST`
+_CAP = 20.0  # largest rate of attempts, as a multiple of the service rate of all servers
+_SAME = 1e-5  # relative change of the rate of attempts at which (1) and (2) have converged
 _TURNS, _QUICK, _FREE = 60, 3, 8
-"""Turns at most, those that are taken whole, and those in which a good state's end may move out."""
+"""Most iterations, first ones that are not damped, and ones in which the good state may widen."""
 
-_WORK = 1e8  # cells times steps of a turn at most, which take a second: chosen
-_DEEPEST = 60  # attempts of a request that are followed at most
-_PANEL, _NODES = 4.0, 8  # mean services of all servers in a panel of an integral, and its nodes
+_WORK = 1e8  # most cells times steps of an iteration, which take a second: chosen
+_DEEPEST = 60  # most attempts of a request that are followed
+# length of a panel of an integral, in mean services of all servers, and its nodes
+_PANEL, _NODES = 4.0, 8
 
 
 @dataclass(frozen=True)
 class Followed:
-    """A state of a queue whose clients ask again.
+    """A steady state of a queue whose clients retry.
 
     Parameters
     ----------
     rate
         Attempts [1/s].
     answered
-        Share of the requests that are answered in time.
+        Share of requests that are answered in time.
     time
-        Mean response time of those, from their first attempt on [s].
+        Mean response time of requests answered in time, from their first attempt on [s].
     late
-        Share of the attempts that fail.
+        Share of attempts that fail.
     wasted
-        Share of the work that goes into those.
+        Share of the servers' work that goes into failed attempts.
     queue_length
-        Jobs there.
+        Mean jobs at the queue.
     """
 
     rate: float
@@ -86,7 +89,7 @@ class Followed:
 
 
 def is_followed(queue: TimedQueue, clients: Clients, late: float) -> bool:
-    """Whether attempts that fail with a probability are worth following; others count as Poisson.
+    """Whether enough attempts fail to follow them; otherwise attempts count as a Poisson stream.
 
     Examples
     --------
@@ -99,24 +102,25 @@ def is_followed(queue: TimedQueue, clients: Clients, late: float) -> bool:
 
 
 _FEW = 1e-3
-"""Share of failing attempts below which they are taken as a Poisson stream: they then change the
-rate of attempts by about as much, so however close together they come, it is off by little."""
+"""Share of failed attempts below which attempts are taken as a Poisson stream: they change the
+rate of attempts by about that share, so however close together they come, the error is small.
+"""
 
 
 def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
-    """Follow a request through its attempts, until others are as it is.
+    """Follow a request through its attempts, with other requests like it, until both agree.
 
     Parameters
     ----------
     queue
-        M/M/m with a timeout, from which nothing is dropped.
+        M/M/m with a timeout, which drops no jobs.
     clients, load
-        How they ask again, and requests [1/s], above 0 and below what the servers can do.
+        How clients retry, and requests [1/s], above 0 and below the capacity of the servers.
 
     Raises
     ------
     GraphError
-        For more jobs than can be followed, and where (1) and (2) do not come to agree.
+        For more jobs than can be followed, and if (1) and (2) do not converge.
 
     Examples
     --------
@@ -133,7 +137,7 @@ def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
 
 
 def _rooms(queue: TimedQueue, clients: Clients, load: float) -> Iterator[int]:
-    """Numbers of jobs to try as the most: those of the load alone, then those of all attempts."""
+    """Largest numbers of jobs to try: enough without retries, then for all attempts."""
     full = queue.servers / queue.service_time
     fewest = queue.servers + 10 + int(np.ceil(np.log(_TAIL) / np.log(load / full)))
     busiest = load * per_request(clients, 1.0) / full
@@ -146,14 +150,14 @@ def _rooms(queue: TimedQueue, clients: Clients, load: float) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _Pause:
-    """A backoff: its mean [s], its squared coefficient of variation, and its jitter."""
+    """A backoff: its mean [s], squared coefficient of variation, and jitter."""
 
     mean: float
     scv: float
     jitter: float
 
     def steps(self, rate: float) -> FloatArray:
-        """Chances of so many steps at a rate while it lasts: Poisson, mixed by its gamma law."""
+        """Probabilities of 0, 1, ... Poisson steps during the backoff, with its gamma law."""
         nodes, weights = np.polynomial.legendre.leggauss(_NODES if self.jitter else 1)
         means = rate * self.mean * (1 + self.jitter * nodes)
         rows = [_poisson(mean, self.scv) for mean in means.tolist()]
@@ -164,7 +168,7 @@ class _Pause:
 
 
 def _pause(clients: Clients, k: int) -> _Pause | None:
-    """The backoff after the failure of attempt k, of those from 0; None where there is none."""
+    """The backoff after failed attempt k, counted from 0; None if there is no retry."""
     mean = _backoff(clients, k)
     return _Pause(mean, float(clients.backoff_scv), float(clients.jitter)) if mean else None
 
@@ -174,7 +178,7 @@ def _backoff(clients: Clients, k: int) -> float:
 
 
 def _poisson(mean: float, scv: float = 0.0) -> FloatArray:
-    """Chances of a Poisson number, or of one with a gamma-distributed mean (negative binomial)."""
+    """Poisson probabilities, or those of a gamma-distributed mean (negative binomial)."""
     spread = np.sqrt(mean + scv * mean**2)
     count = np.arange(int(mean + (9 + 30 * scv) * spread) + 30)
     if not scv:
@@ -189,7 +193,7 @@ def _poisson(mean: float, scv: float = 0.0) -> FloatArray:
 
 
 def failing(queue: TimedQueue, numbers: IntArray) -> FloatArray:
-    """Chance that an attempt which meets n jobs is not answered in time, shape (jobs,).
+    """Probability that an attempt which finds n jobs is not answered in time, shape (jobs,).
 
     Examples
     --------
@@ -200,10 +204,10 @@ def failing(queue: TimedQueue, numbers: IntArray) -> FloatArray:
 
 
 def _by_met(queue: TimedQueue, numbers: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """P(R > T), E[R; R <= T] and E[S; R > T] of an attempt that meets n jobs, shapes (jobs,).
+    """P(R > T), E[R; R <= T] and E[S; R > T] of an attempt that finds n jobs, shapes (jobs,).
 
-    By the law of what is left of the timeout after the wait: all of it below m jobs; else T - w
-    with w of an Erlang law of n - m + 1 departures at the rate m mu, and nothing beyond T.
+    From the law of the timeout's rest after the wait: T with fewer than m jobs; otherwise T - w
+    with w the Erlang time of n - m + 1 departures at the rate m mu, and 0 for w > T.
     """
     m, mu, limit = queue.servers, 1 / queue.service_time, queue.timeout
     panels = int(np.ceil(m * mu * limit / _PANEL))
@@ -211,7 +215,7 @@ def _by_met(queue: TimedQueue, numbers: IntArray) -> tuple[FloatArray, FloatArra
     width = limit / panels
     at = (width * (np.arange(panels)[:, None] + (nodes + 1) / 2)).ravel()
     shares = np.tile(weights * width / 2, panels)
-    before = np.maximum(numbers - m, 0)[:, None]  # departures before the last, by n
+    before = np.maximum(numbers - m, 0)[:, None]  # departures before the last one, by n
     density = m * mu * np.exp(xlogy(before, m * mu * at) - m * mu * at - gammaln(before + 1))
     waits = numbers >= m
 
@@ -231,7 +235,7 @@ def _by_met(queue: TimedQueue, numbers: IntArray) -> tuple[FloatArray, FloatArra
 
 
 class _Turns:
-    """The turns of (1) and (2), over 0..most jobs."""
+    """The iterations of (1) and (2), over 0..most jobs."""
 
     def __init__(self, queue: TimedQueue, clients: Clients, load: float, most: int) -> None:
         self.queue, self.clients, self.load = queue, clients, load
@@ -239,13 +243,13 @@ class _Turns:
         self.departs = np.minimum(self.numbers, queue.servers) / queue.service_time
         self.grows = load * per_request(clients, 1.0) >= self.departs[-1]
         self.rates, self.share = np.full(most + 1, load), 1.0
-        self.end = most  # of the good state
+        self.end = most  # largest number of jobs of the good state
         self.pauses = [
             _pause(clients, k) for k in range(int(min(_DEEPEST, float(clients.attempts))))
         ]
 
     def settle(self) -> bool:
-        """Take turns until they agree; whether all jobs that matter have room."""
+        """Iterate until (1) and (2) agree; whether there was room for all numbers of jobs."""
         before = self.load
         for turn in range(_TURNS):
             self.settle_numbers(turn)
@@ -262,7 +266,7 @@ class _Turns:
         raise GraphError("its attempts lead to no steady state that headway finds; simulate")
 
     def settle_numbers(self, turn: int) -> None:
-        """The chances of (1), up to where the number of jobs grows on."""
+        """The probabilities by (1), up to where the number of jobs keeps growing."""
         full = self.numbers >= self.queue.servers
         over = np.flatnonzero(full & (self.rates > self.departs[-1]))
         if self.grows and len(over):
@@ -274,19 +278,19 @@ class _Turns:
         self.chances /= self.chances.sum()
 
     def by_number(self, comes: FloatArray) -> FloatArray:
-        """Rates at which attempts come to numbers of jobs; beyond those known, the last [1/s]."""
+        """Rates of attempts by number of jobs; above the known numbers, the last rate [1/s]."""
         known = np.flatnonzero(self.chances > _LEAST)
         rates = comes[known] / self.chances[known]
         rates = np.minimum(rates, _CAP * self.departs[-1])
         return np.asarray(np.interp(self.numbers, known, rates))
 
     def spend(self, retries: float) -> None:
-        """Let fewer ask again where a budget allows no more."""
+        """Reduce the probability of a retry to what the retry budget allows."""
         budget = float(self.clients.retry_budget)
         self.share = min(1.0, self.share * budget / retries) if retries > 0 else 1.0
 
     def attempts(self) -> Iterator[FloatArray]:
-        """For each attempt of a request: mean number of them that meet n jobs."""
+        """For each attempt of a request, the mean number that find n jobs."""
         meets, again = self.chances, float(self.clients.persistence) * self.share
         for k, pause in enumerate(self.pauses):
             yield meets
@@ -297,7 +301,7 @@ class _Turns:
             meets = again * (left if pause is None else _passed(left, others, self.queue, pause))
 
     def found(self) -> Followed:
-        """What follows of the numbers that attempts meet."""
+        """The state that follows from the numbers of jobs met by attempts."""
         queue, clients = self.queue, self.clients
         late, in_time, wasted = _by_met(queue, self.numbers)
         met = np.array(self.met)
@@ -321,9 +325,9 @@ class _Turns:
 
 
 def _unanswered(meets: FloatArray, others: FloatArray, queue: TimedQueue) -> FloatArray:
-    """Of attempts that meet n jobs: how many are there after a timeout if it is unanswered.
+    """Attempts unanswered at the timeout, by jobs then present, from those that found n jobs.
 
-    Shapes (jobs,); `others` are the rates at which jobs come to each number, its own counted.
+    Shapes (jobs,); `others` are the rates of arrivals by the number of jobs, including its own.
     """
     m, mu, most = queue.servers, 1 / queue.service_time, len(meets) - 1
     total = float(others.max()) + m * mu
@@ -358,24 +362,24 @@ def _unanswered_steps(
     there: FloatArray,
     left: FloatArray,
 ) -> None:
-    """Add to `left` what is there after each number of steps, times the chance of so many.
+    """Add to `left` the states after each number of steps, times the probability of that number.
 
     Parameters
     ----------
     up, stays, beside
-        Chances of a step while it is served: one more job, nothing, one less beside it, by jobs.
+        Probabilities of one step in service, by jobs: one job more, no change, one other job fewer.
     keeps, turn
-        While it waits: that nothing happens, by jobs, and that a job departs.
+        Probabilities of one step while waiting: no change, by jobs, and a departure.
     first
-        Servers m: it waits behind a departures less one where m + a jobs or more are there.
+        Servers m: with m + a jobs or more present, it waits for a departures after the first.
     chances
-        Of 0, 1... steps.
+        Probabilities of 0, 1, ... steps.
     served, waits
-        Attempts in service by jobs, and those that wait by departures less one and jobs.
+        Attempts in service by jobs, and waiting attempts by departures less one and jobs.
     after, moved, there
-        Room for as many, and for a row; `moved` is 0.
+        Work space of the same shapes, and of one row; `moved` is 0 at the start.
     left
-        What is added to.
+        The result, which is added to.
     """
     for chance in chances.tolist():
         there[:] = waits.sum(axis=0)
@@ -391,7 +395,7 @@ def _unanswered_steps(
 
 
 def _passed(there: FloatArray, rates: FloatArray, queue: TimedQueue, pause: _Pause) -> FloatArray:
-    """How many are there after a backoff, shape (jobs,)."""
+    """The jobs present after a backoff, shape (jobs,)."""
     m, mu = queue.servers, 1 / queue.service_time
     total = float(rates.max()) + m * mu
     up, down = rates / total, np.minimum(np.arange(len(there)), m) * mu / total
@@ -409,4 +413,4 @@ def _passed(there: FloatArray, rates: FloatArray, queue: TimedQueue, pause: _Pau
     return after + rest * there
 
 
-_SETTLED = 1e-10  # relative change in a step after which none is to come
+_SETTLED = 1e-10  # relative change in a step below which no further change is expected

@@ -1,22 +1,23 @@
-"""How long a good state lasts by chance, and a bad one: the chain of jobs and clients away.
+"""How long a good or a bad state lasts by chance: the chain of jobs and clients away.
 
-The chain of `headway.queueing.retries.away` does not tell retries apart. Of them a share q / h is
-not the last of its request, as it would be where each attempt fails with chance p:
-q = h (1 - z^(r-1) / (1 + ... + z^(r-1))), z = h p.
+The chain of `headway.queueing.retries.away` does not tell retries of a request apart. A share q / h
+of the retries is not the last of its request, as if each attempt failed with probability p: q = h
+(1 - z^(r-1) / (1 + ... + z^(r-1))), z = h p.
 
-A good state ends as p is that of the threshold between it and the bad one. With w = m (1 + T / S)
-jobs waiting newcomers wait for longer than the timeout T. A queue of m + w jobs may still recover,
-where clients come back long after; one of m + 2 w jobs has had time for them to come back. So a
-state lasts between the mean times from an empty start until more jobs than these are there. Where
-the queue has no room for so many, as it drops what is old, it lasts between the times until it
-drops newcomers while so many clients are away as at the threshold, o_t = (x - lambda) D of its
-attempts x, and as many as the square root of o_t o_b, those of the bad state.
+For the end of a good state, p is that of the threshold between it and the bad state. With w = m (1
++ T / S) jobs waiting, new arrivals wait longer than the timeout T. A queue of m + w jobs may still
+recover if clients retry much later; by m + 2 w jobs clients have had time to retry. So the mean
+time lies between the mean passage times from an empty queue to more jobs than the one and than the
+other. If the queue has no room for so many, as it drops old jobs, the mean time lies between the
+passage times until it drops arrivals while so many clients are away as at the threshold, o_t = (x -
+lambda) D for its rate of attempts x, and while sqrt(o_t o_b) are away, with o_b those of the bad
+state.
 
-A bad state without drops has a queue that grows on, and lasts. With drops its queue is full and
-o_b clients are away, p is its own, and it lasts until nobody waits and no more than o_t clients are
-away.
+The queue of a bad state without drops keeps growing, so the state lasts. With drops, the queue is
+full and o_b clients are away, p is that of the bad state, and it lasts until nobody waits and at
+most o_t clients are away.
 
-Constant backoffs bring those who failed together back together, which ends a state sooner.
+Constant backoffs make clients that failed together retry together, which ends a state sooner.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,16 +36,18 @@ from headway.queueing.retries.away import Asking, fullest, meeting, passage, roo
 from headway.queueing.retries.times import TimedQueue
 
 MOST_STATES = 100_000
-"""States up to which the chain is solved; about a second."""
+"""Most states of the chain that are solved; about a second."""
 
 MEASURED = (
     "beside simulations 90 of 100 are within a factor of 2.1 of this range, the worst within one "
     "of 4.1"
 )
-"""How far the range of `lasting` is off: ``python -m tests.campaigns.lasting --count 120``."""
+"""The measured error of `lasting`: ``python -m tests.campaigns.lasting --count 120``."""
 
 LOADS_MEASURED = "beside simulations 90 of 100 are within 11%, the worst within 21%"
-"""How far `lasting_up_to` is off: ``python -m tests.campaigns.tipping_loads --seed 7000``."""
+"""The measured error of `lasting_up_to`: ``python -m tests.campaigns.tipping_loads --seed
+7000``.
+"""
 
 _DROPPING = "where servers drop what is old"
 
@@ -52,80 +55,85 @@ DROPPING_MEASURED = (
     f"beside simulations, {_DROPPING}, 90 of 100 are within a factor of 1.7 of this range, the "
     "worst within one of 1.8"
 )
-"""The same there: ``python -m tests.campaigns.lasting --seed 20000 --count 60``."""
+"""As `MEASURED`: ``python -m tests.campaigns.lasting --seed 20000 --count 60``."""
 
 DROPPING_LOADS_MEASURED = (
     f"beside simulations, {_DROPPING}, 90 of 100 are within 10%, the worst within 13%"
 )
-"""The same there: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
+"""As `LOADS_MEASURED`: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
 
 STAYING_MEASURED = (
     "beside simulations 90 of 100 are within a factor of 12.8, the worst within one of 23.8"
 )
-"""How far `staying` is off: ``python -m tests.campaigns.staying_loads --count 100``."""
+"""The measured error of `staying`: ``python -m tests.campaigns.staying_loads --count 100``."""
 
 STAYING_LOADS_MEASURED = "beside simulations 90 of 100 are within 13%, the worst within 16%"
-"""How far `staying_from` is off, by the same."""
+"""The measured error of `staying_from`, by the same command."""
 
 LONGEST = 1e12
-"""Mean services of all servers beyond which a time is only rounding, and said to be endless."""
+"""Time, in mean services of all servers, beyond which digits are lost and a state lasts for
+ever.
+"""
 
 LASTING = 10_000
-"""Requests for which a state is to last, to be an answer: over fewer its means can hardly be
-measured, as they vary by several per cent. Chosen."""
+"""Requests for which a state has to last to be reported. Over fewer its means can hardly be
+measured, as they vary by several per cent. Chosen.
+"""
 
-_DOWN = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)  # of a load, to begin with
-_UP = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # between two loads
-_NEAR, _CLOSE = 1e-6, 1e-4  # of loads, to be inside a range, and to be found
-_ROOM = 3.0  # times the clients away at the threshold, that there is room for; and all jobs
-_SPREAD = 6.0  # standard deviations of the clients away in the bad state, that there is room for
-_FEW = 10.0  # more, where they are few
+# multiples of a load to try first
+_DOWN = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+# shares of the way between two loads to try first
+_UP = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_NEAR, _CLOSE = 1e-6, 1e-4  # relative precision of loads: to lie inside a range, and to be found
+_ROOM = 3.0  # room for clients away, as a multiple of those at the threshold and of all jobs
+_SPREAD = 6.0  # room for clients away, in standard deviations of those in the bad state
+_FEW = 10.0  # further room, for small numbers
 
 Ends = NDArray[np.bool_]
 
 
 def states_at(queue: TimedQueue, clients: Clients, load: float) -> tuple[State, ...]:
-    """All states that last at a load [1/s]."""
+    """All steady states at a load [1/s]."""
     return states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
 
 
 def is_lasting_known(clients: Clients) -> bool:
-    """Whether the chain is that of clients: they ask again, and nobody counts retries."""
+    """Whether the chain describes these clients: they retry, and without a retry budget."""
     return bool(float(clients.retry_budget) == inf and clients.returns)
 
 
 def without_budget(clients: Clients) -> Clients:
-    """The same if nobody counted retries: a good state of theirs lasts no longer."""
+    """The same clients without a retry budget: their good state lasts no longer."""
     return replace(clients, retry_budget=inf)
 
 
 def times_measured(queue: TimedQueue) -> str:
-    """How far the range of `lasting` is off, in words."""
+    """The measured error of `lasting` at a queue, in words."""
     return MEASURED if queue.oldest == inf else DROPPING_MEASURED
 
 
 def loads_measured(queue: TimedQueue) -> str:
-    """How far `lasting_up_to` is off, in words."""
+    """The measured error of `lasting_up_to` at a queue, in words."""
     return LOADS_MEASURED if queue.oldest == inf else DROPPING_LOADS_MEASURED
 
 
 def lasting(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> tuple[float, float] | None:
-    """Mean times between which a good state lasts, from an empty start [s].
+    """Bounds on the mean time that a good state lasts, from an empty queue [s].
 
     Parameters
     ----------
     queue, clients
         M/M/m with a timeout, and clients for whom `is_lasting_known`.
     load
-        Requests [1/s], at which a good and a bad state last.
+        Requests [1/s]; a load at which there are a good and a bad state.
     states
-        All at that load, in the order of their attempts.
+        All states at that load, in the order of their attempts.
 
     Returns
     -------
-    The least and the most, infinite beyond `LONGEST`; None for too many states.
+    The lower and the upper bound, infinite beyond `LONGEST`; None for too many states.
 
     Examples
     --------
@@ -143,23 +151,23 @@ def lasting(
 def lasting_at_least(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> float | None:
-    """The least of `lasting` alone, in a third of the time [s]."""
+    """The lower bound of `lasting` alone, in a third of its computing time [s]."""
     return next(_times(queue, clients, load, states), None)
 
 
 def staying(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> float | None:
-    """Mean time that a bad state lasts at a queue that drops what is old [s].
+    """Mean time that a bad state lasts at a queue that drops old jobs [s].
 
     Parameters
     ----------
     queue, clients, load, states
-        As of `lasting`.
+        As for `lasting`.
 
     Returns
     -------
-    The time, infinite beyond `LONGEST`; None for too many states, and where nothing is dropped.
+    The time, infinite beyond `LONGEST`; None for too many states, and if nothing is dropped.
 
     Examples
     --------
@@ -186,20 +194,20 @@ def staying(
 def lasting_up_to(
     queue: TimedQueue, clients: Clients, between: tuple[float, float], requests: float = LASTING
 ) -> float | None:
-    """Highest load at which a good state lasts for so many requests on average [1/s].
+    """The highest load at which a good state lasts for so many requests on average [1/s].
 
     Parameters
     ----------
     queue, clients
-        As of `lasting`.
+        As for `lasting`.
     between
-        Loads between which a good and a bad state last [1/s].
+        Loads between which there are a good and a bad state [1/s].
     requests
-        How many come until it ends, by the least of `lasting`.
+        Mean number of requests until it ends, by the lower bound of `lasting`.
 
     Returns
     -------
-    The load, at most the upper of the two; None for too many states.
+    The load, at most the upper end of the range; None for too many states.
 
     Examples
     --------
@@ -215,19 +223,19 @@ def lasting_up_to(
 def staying_from(
     queue: TimedQueue, clients: Clients, between: tuple[float, float], requests: float = LASTING
 ) -> float | None:
-    """Lowest load at which a bad state lasts for so many requests on average [1/s].
+    """The lowest load at which a bad state lasts for so many requests on average [1/s].
 
     Parameters
     ----------
     queue, clients, between
-        As of `lasting_up_to`; the queue drops what is old.
+        As for `lasting_up_to`; the queue drops old jobs.
     requests
-        How many come until it ends, by `staying`.
+        Mean number of requests until it ends, by `staying`.
 
     Returns
     -------
-    The load, the upper of the two where it does not last for so many below; None for too many
-    states, and where nothing is dropped.
+    The load; the upper end of the range if it lasts for fewer at all lower loads; None for too many
+    states, and if nothing is dropped.
 
     Examples
     --------
@@ -251,9 +259,9 @@ def _crossing(
     loads: list[float],
     ends: tuple[float, float],
 ) -> float | None:
-    """The load from which on a state lasts for so many requests, along some loads [1/s].
+    """The load from which a state lasts for so many requests, along a row of loads [1/s].
 
-    The first of the ends where it does at the first of the loads, and the last where it never does.
+    The first of ``ends`` if it does so at the first load; the last if it does so at none.
     """
 
     def beyond(load: float) -> float:
@@ -274,18 +282,18 @@ def _crossing(
 
 
 class _Unknown(Exception):
-    """Too many states."""
+    """The chain has too many states."""
 
 
 def _times(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> Iterator[float]:
-    """Mean times until the first of the states that end a good one [s]; none where none is known.
+    """Mean passage times to the sets of states that end a good one [s]; none if unknown.
 
-    Where the good state touches the bad one, the threshold is the state itself.
+    If the good state touches the bad one, it is itself the threshold.
     """
     threshold = next((one for one in states if one.stability is not Stability.STABLE), None)
-    if threshold is None:  # so close to saturation that no number tells it apart
+    if threshold is None:  # too close to saturation to tell the threshold apart
         return
     asks = _asking(queue, clients, load, threshold.late)
     away = (threshold.rate - load) * asks.delay
@@ -306,7 +314,7 @@ def _times(
 
 
 def _asking(queue: TimedQueue, clients: Clients, load: float, late: float) -> Asking:
-    """Who asks, where each attempt fails with a chance."""
+    """The chain's requests and retries, if each attempt fails with probability ``late``."""
     persistence, retries = float(clients.persistence), float(clients.retries)
     again = persistence
     if retries < inf:
@@ -316,12 +324,12 @@ def _asking(queue: TimedQueue, clients: Clients, load: float, late: float) -> As
 
 
 def _grid(jobs: float, away: float) -> tuple[IntArray, IntArray]:
-    """Numbers of jobs in a row, and of clients away in a column, up to so many."""
+    """Numbers of jobs as a row, and of clients away as a column, up to these limits."""
     return np.arange(int(jobs) + 1), np.arange(ceil(away) + 1)[:, None]
 
 
 def _time_to(queue: TimedQueue, asks: Asking, ends: Ends, start: tuple[int, int]) -> float:
-    """Mean time until the chain comes to some states, shape (away, jobs) [s]."""
+    """Mean passage time to a set of states, of shape (away, jobs) [s]."""
     meet = meeting(queue, ends.shape[1] - 1)
     time = passage(meet, asks, ends, start)
     return time if 0 < time * meet.departs[-1] < LONGEST else inf

@@ -1,4 +1,4 @@
-"""Methods for one queue whose clients give up: Erlang A, the chain of an orbit, all attempts."""
+"""Methods for one queue with impatient clients: Erlang A, a chain with an orbit, and attempts."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,16 +38,16 @@ from headway.queueing.stations.base import MM1, MMm
 from headway.queueing.stations.finite import MM1K, MMmK
 from headway.records import dataclass
 
-# What they need
+# Needs
 
 
 def no_clients(network: Network) -> str:
-    """Refuse clients that wait, of which other methods know more."""
+    """Refuse a network without impatient clients: other methods solve it."""
     return "" if network.clients is not None else "its clients wait; use method auto"
 
 
 def no_lone_queue(network: Network) -> str:
-    """Refuse all but one queue of exponential servers, to which each attempt comes once."""
+    """Refuse all but one queue of exponential servers that each attempt visits once."""
     kinds = (MM1, MMm, MM1K, MMmK)
     if len(network.kinds) != 1 or not isinstance(network.kinds[0], kinds):
         return (
@@ -76,7 +76,7 @@ def _spread(clients: Clients) -> str:
 
 
 def no_orbit(network: Network) -> str:
-    """Refuse all but retries without end after exponential backoffs, and no timeout."""
+    """Refuse all but unlimited retries after exponential backoffs, without a timeout."""
     clients = network.clients or Clients()
     if network.oldest is not None or clients.gives_up or not clients.returns:
         return "method retrials needs clients with retries and without a timeout; simulate"
@@ -94,7 +94,7 @@ def no_orbit(network: Network) -> str:
 
 
 def no_timeouts(network: Network) -> str:
-    """Refuse all but timeouts that the servers do not notice."""
+    """Refuse all but timeouts that servers do not notice."""
     clients = network.clients or Clients()
     if clients.leaves or not clients.gives_up:
         return "method attempts needs clients with a timeout and without patience; simulate"
@@ -107,12 +107,12 @@ def no_timeouts(network: Network) -> str:
     return ""
 
 
-# Functions
+# Methods
 
 
 @dataclass(frozen=True)
 class _Point:
-    """What is found at a point: attempts that end [1/s], times [s], and shares."""
+    """The results at a point: attempts that end [1/s], times [s], and shares."""
 
     through: float
     time: float
@@ -132,7 +132,7 @@ _CLIENTS = ("goodput", "attempts", "abandonment", "wasted_work")
 
 @dataclass(frozen=True)
 class _Queue:
-    """One queue at one point."""
+    """The queue of a network at one point."""
 
     rate: float
     service_time: float
@@ -187,7 +187,7 @@ def _nobody(queue: _Queue) -> _Point:
 
 
 def by_erlang_a(network: Network) -> Result:
-    """M/M/m+M, exactly."""
+    """Solve M/M/m+M exactly."""
     return _solved(network, "erlang-a", _erlang_a)
 
 
@@ -202,7 +202,7 @@ def _erlang_a(queue: _Queue) -> _Point:
 
 
 def by_orbit(network: Network) -> Result:
-    """M/M/m/K+M with an orbit, exactly but for the states that are cut off."""
+    """Solve M/M/m/K+M with an orbit exactly, except for the states that are cut off."""
     return _solved(network, "retrials", _orbit)
 
 
@@ -219,7 +219,7 @@ def _orbit(queue: _Queue) -> _Point:
             float(asks.persistence),
         )
     )
-    # every request that leaves for good was there or away until then: Little's law
+    # by Little's law, with every request that leaves for good at the queue or away until then
     time = (found.queue_length + found.away) / queue.rate
     lost = 1 - found.served / queue.rate
     lost = lost if lost > _NOBODY else 0.0
@@ -233,13 +233,13 @@ def _orbit(queue: _Queue) -> _Point:
     )
 
 
-_NOBODY = 1e-9  # share of requests that give up only by rounding
+_NOBODY = 1e-9  # share of requests giving up that is rounding only
 
 
 def by_attempts(network: Network) -> Result:
-    """The state with the fewest attempts that lasts, taking attempts as a Poisson stream.
+    """The steady state with the fewest attempts, taken as a Poisson stream.
 
-    Of several points those that it cannot solve are unknown, and the others count.
+    Points that cannot be solved are unknown; the others are solved.
     """
     unsolved: list[str] = []
 
@@ -264,17 +264,17 @@ def by_attempts(network: Network) -> Result:
 
 
 def timed_queue(queue: _Queue) -> TimedQueue:
-    """The queue with its timeout."""
+    """The queue, with its timeout."""
     limit = float(queue.clients.timeout)
     return TimedQueue(queue.service_time, queue.servers, limit, queue.oldest)
 
 
 def timed_queues(network: Network) -> list[tuple[TimedQueue, Clients, float]]:
-    """The queue of a network, its clients and its load [1/s], at each point."""
+    """The queue of a network, its clients, and its load [1/s] at each point."""
     return [(timed_queue(one), one.clients, one.rate) for one in _queues(network)]
 
 
-@lru_cache(maxsize=2**12)  # a fit asks for the same points again
+@lru_cache(maxsize=2**12)  # a fit solves the same points repeatedly
 def _attempts(queue: _Queue) -> _Point:
     timed, asks = timed_queue(queue), queue.clients
     found = states(queue.rate, asks, lambda rate: timed.at(rate).late, timed.saturation)
@@ -303,7 +303,7 @@ def _attempts(queue: _Queue) -> _Point:
 def _hardly_lasts(
     queue: TimedQueue, clients: Clients, load: float, found: tuple[State, ...]
 ) -> bool:
-    """Whether chance ends a good state too soon; not where that is not known."""
+    """Whether a good state ends by chance too soon to count; False if that is not known."""
     if not is_lasting_known(clients):
         return False
     least = lasting_at_least(queue, clients, load, found)
@@ -311,13 +311,13 @@ def _hardly_lasts(
 
 
 def _growing(queue: _Queue) -> _Point:
-    """All servers work for clients who have gone."""
+    """The result when all servers work for clients that have given up."""
     full, most = queue.servers / queue.service_time, per_request(queue.clients, 1.0)
     return _Point(full, inf, 1.0, inf, 0.0, most, 1.0, 1.0)
 
 
 def _overload(queue: _Queue) -> str:
-    """Why the queue grows at a point, and what ends that, in one line with rates by /s."""
+    """Why the queue grows at a point, and what would stop that, in one line with rates in /s."""
     timed, asks, load = timed_queue(queue), queue.clients, queue.rate
     full, most = timed.saturation, per_request(asks, 1.0)
     at = four_digits(load)
@@ -341,7 +341,7 @@ def _overload(queue: _Queue) -> str:
 
 
 def _range(least: float, most: float, load: float) -> str:
-    """Two times and their requests in words."""
+    """Two times and the requests in each, in words."""
     if most == inf:
         return f"{times(least)[0]} or longer, {counted(round(least * load), 'request')}"
     first, last = times(least, most)
@@ -349,7 +349,7 @@ def _range(least: float, most: float, load: float) -> str:
 
 
 def _poisson(queue: _Queue, state: State, note: str) -> _Point:
-    """A state of attempts that are a Poisson stream."""
+    """The result of a state whose attempts are a Poisson stream."""
     asks, at = queue.clients, timed_queue(queue).at(state.rate)
     lost = given_up(asks, state.late)
     done, work = state.rate * (1 - at.dropped), 1 - at.dropped
@@ -367,9 +367,9 @@ def _poisson(queue: _Queue, state: State, note: str) -> _Point:
 
 
 def _time(clients: Clients, late: float, in_time: float) -> float:
-    """Mean time of a request that is answered: timeouts and backoffs before, then its attempt [s].
+    """Mean time of an answered request [s]: earlier timeouts and backoffs, then its last attempt.
 
-    With ratio h p, of k failures before: T k and the backoffs b (1 + f + ... + f^(k-1)).
+    With ratio h p, k earlier failures take T k and the backoffs b (1 + f + ... + f^(k-1)).
     """
     most = int(min(float(clients.retries), _DEEPEST))
     k = np.arange(most + 1)
@@ -380,7 +380,7 @@ def _time(clients: Clients, late: float, in_time: float) -> float:
     return float(chances @ before / chances.sum()) + in_time / (1 - late)
 
 
-_DEEPEST = 1000  # failures of a request beyond which there are none to speak of
+_DEEPEST = 1000  # most failures of a request that are counted
 
 
 ATTEMPTS_ERROR = Error(
@@ -390,7 +390,7 @@ ATTEMPTS_ERROR = Error(
     "1.5%)",
     "python -m tests.campaigns.attempts --seed 1000 --count 60",
 )
-"""Of method ``attempts``, where a good state lasts, for 1 to 8 servers."""
+"""Measured errors of method ``attempts`` in a good state, for 1 to 8 servers."""
 
 DROPPING_ERROR = Error(
     2.5,
@@ -399,7 +399,7 @@ DROPPING_ERROR = Error(
     "(goodput 3.6%; 90 of 100 within 6.5%)",
     "python -m tests.campaigns.attempts --seed 2000 --count 30",
 )
-"""The same with ``drop_older_than``, where attempts are always taken as a Poisson stream."""
+"""Measured errors with ``drop_older_than``, where attempts are always taken as a Poisson stream."""
 
 SHORT_DROPPING_ERROR = Error(
     40.6,
@@ -408,11 +408,11 @@ SHORT_DROPPING_ERROR = Error(
     "(goodput 46.7%; 90 of 100 within 41%)",
     "python -m tests.campaigns.attempts --seed 2000 --count 30",
 )
-"""The same for shorter timeouts."""
+"""Measured errors with ``drop_older_than`` and shorter timeouts."""
 
 
 def attempts_error(network: Network) -> Error:
-    """How far method ``attempts`` may be off."""
+    """The measured error of method ``attempts`` for a network."""
     if network.oldest is None:
         return ATTEMPTS_ERROR
     short = any(queue.timeout < queue.service_time for queue, _, _ in timed_queues(network))

@@ -1,7 +1,8 @@
-"""M/M/m whose clients return from an orbit: the exact chain of the jobs there and those away.
+"""M/M/m whose clients return from an orbit: the exact chain of jobs present and clients away.
 
-Jobs n and clients o that back off, each for an exponential time b. A client that finds all K places
-taken, or leaves the line after an exponential patience T, goes into the orbit with chance h:
+The state is the number n of jobs and the number o of clients in the orbit, each backing off for an
+exponential time b. A client that finds all K places taken, or leaves the queue after an exponential
+patience T, enters the orbit with probability h:
 
     (n, o) -> (n + 1, o)      lambda                  n < K
            -> (n + 1, o - 1)  o / b                   n < K
@@ -10,7 +11,7 @@ taken, or leaves the line after an exponential patience T, goes into the orbit w
            -> (n - 1, o)      min(n, m) / S + (1 - h) (n - m)+ / T
            -> (n - 1, o + 1)  h (n - m)+ / T
 
-The orbit, and a queue without a limit, are cut where less than 1e-10 of the time is spent beyond.
+The orbit, and an unlimited queue, are cut off where less than 1e-10 of the time is spent beyond.
 
 Source: Falin and Templeton, *Retrial Queues*, 1997, section 2.1; Mandelbaum, Massey, Reiman,
 Stolyar and Rider, *Queue lengths and waiting times for multiserver queues with abandonment and
@@ -28,17 +29,17 @@ from headway.kinds import FloatArray
 from headway.records import dataclass
 
 MOST_STATES = 100_000
-"""Most states of the chain; some seconds."""
+"""Most states of the chain; it takes some seconds."""
 
 BEYOND = 1e-10
-"""Most time that may be spent in the last states that are kept."""
+"""Largest share of time spent in the last states that are kept."""
 
-_FIRST = 32  # of the orbit, and of a queue without a limit, at first
+_FIRST = 32  # places in the orbit, and in an unlimited queue, at first
 
 
 @dataclass(frozen=True)
 class OrbitQueue:
-    """M/M/m/K+M with an orbit.
+    """M/M/m/K+M whose clients return from an orbit.
 
     Parameters
     ----------
@@ -47,13 +48,13 @@ class OrbitQueue:
     service_time, servers
         S [s] and m.
     places
-        K, in service included; infinite without a limit.
+        K, including jobs in service; infinite for no limit.
     patience
         Mean T [s]; infinite if jobs stay.
     backoff
         Mean b [s], above 0.
     persistence
-        Chance h that a client asks again.
+        Probability h that a client returns.
     """
 
     rate: float
@@ -67,22 +68,22 @@ class OrbitQueue:
 
 @dataclass(frozen=True)
 class Orbit:
-    """What the chain says.
+    """The means of the chain.
 
     Parameters
     ----------
     queue_length, away
-        Mean jobs there, and clients that back off.
+        Mean jobs present, and mean clients backing off.
     served
         Answers [1/s].
     refused, left
-        Attempts that find no place, and jobs that leave the line [1/s].
+        Attempts that find no place, and jobs that leave the queue unserved [1/s].
     busy
-        Mean servers that work.
+        Mean busy servers.
     states
-        How many it has.
+        Number of states.
     beyond
-        Time spent in the last states, which stand for all further ones.
+        Share of time in the last states, which stand for all further ones.
     """
 
     queue_length: float
@@ -96,7 +97,7 @@ class Orbit:
 
 
 def orbit_of(queue: OrbitQueue) -> Orbit:
-    """Solve the chain, with as many states as it takes.
+    """Solve the chain, with as many states as it needs.
 
     Raises
     ------
@@ -124,7 +125,7 @@ def orbit_of(queue: OrbitQueue) -> Orbit:
 
 
 def _stationary(queue: OrbitQueue, room: int, away: int) -> FloatArray:
-    """Chances of the states, shape (jobs + 1, orbit + 1)."""
+    """Stationary probabilities, shape (jobs + 1, orbit + 1)."""
     shape = (room + 1, away + 1)
     n, o = (each.ravel() for each in np.indices(shape))
     full, back = n == room, o / queue.backoff
@@ -152,7 +153,7 @@ def _stationary(queue: OrbitQueue, room: int, away: int) -> FloatArray:
     generator = coo_array(
         (np.r_[values, -leaves], (np.r_[columns, every], np.r_[rows, every])), (size, size)
     ).tocsc()
-    # pi is fixed at 1 in the first state, and scaled afterwards
+    # the probability of the first state is fixed at 1, and all are normalised afterwards
     right = -generator[1:, [0]].toarray().ravel()
     rest = splu(csc_array(generator[1:, 1:])).solve(right)
     chances = np.maximum(np.r_[1.0, rest], 0.0)

@@ -1,19 +1,19 @@
-"""Whether M/M/m answers within a timeout, at each rate of attempts: served to the end, or dropped.
+"""Whether M/M/m answers within a timeout, by the rate of attempts: all served, or old ones dropped.
 
-A visit lasts R = W + S, S exponential of rate mu = 1 / S. In M/M/m at rate x the wait is 0 with
-chance 1 - C(m, a), and else exponential of rate w = m mu - x (Kleinrock I, 3.5). So
+A visit takes R = W + S, with S exponential of rate mu = 1 / S. In M/M/m at rate x the wait is 0
+with probability 1 - C(m, a), otherwise exponential of rate w = m mu - x (Kleinrock I, 3.5). So
 
     P(R > T)    = (1 - C) e^(-mu T) + C (w e^(-mu T) - mu e^(-w T)) / (w - mu),
     E[S; R > T] = (1 - C) f(T) + C (integral over u from 0 to T of w e^(-w (T - u)) f(u) du
                   + e^(-w T) / mu),  f(u) = E[S; S > u] = e^(-mu u) (u + 1 / mu).
 
-Where what waits longer than D is dropped when its turn comes, the servers see M/M/m+D.
-The wait v that an arrival would have has the density
+If jobs that have waited longer than D are dropped when their turn comes, the servers form an
+M/M/m+D queue. The wait v that an arrival would have has the density
 
     g(v) = x p_(m-1) e^(-w v) up to D, g(v) = g(D) e^(-m mu (v - D)) beyond,
 
-with p_0..p_(m-1) by Erlang; all sums to 1. It is stable at any x (Barrer, Operations Research 5,
-1957; Zeltyn and Mandelbaum, Queueing Systems 51, 2005, section 3).
+with p_0..p_(m-1) as for Erlang, and all probabilities summing to 1. It is stable at any x (Barrer,
+Operations Research 5, 1957; Zeltyn and Mandelbaum, Queueing Systems 51, 2005, section 3).
 """
 
 from collections.abc import Callable
@@ -25,12 +25,12 @@ from scipy.integrate import quad
 from headway.queueing.erlang.formulas import erlang_b
 from headway.records import dataclass
 
-_CLOSE, _SMALL = 1e-12, 1e-5  # of w D, below which the integrals are those of w = 0: 1e-5 at most
+_CLOSE, _SMALL = 1e-12, 1e-5  # of w D: below these the integrals are those of w = 0, within 1e-5
 
 
 @dataclass(frozen=True)
 class TimedQueue:
-    """M/M/m, of whose clients each waits for a timeout.
+    """M/M/m whose clients each wait for a timeout.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class TimedQueue:
     servers
         Number of servers m, 1 or more.
     timeout
-        Time T after which a client has gone [s], above 0.
+        Time T after which a client gives up [s], above 0.
     oldest
-        Wait D beyond which an attempt is dropped when its turn comes [s]; infinite if none is.
+        Wait D above which an attempt is dropped when its turn comes [s]; infinite for none.
 
     Examples
     --------
@@ -67,12 +67,12 @@ class TimedQueue:
 
 @dataclass(frozen=True)
 class Timed:
-    """M/M/m with a timeout at one rate of attempts.
+    """M/M/m with a timeout, at one rate of attempts.
 
     Parameters
     ----------
     queue, rate
-        Which, and attempts [1/s].
+        The queue, and the rate of attempts [1/s].
     """
 
     queue: TimedQueue
@@ -89,15 +89,15 @@ class Timed:
 
     @property
     def _scale(self) -> float:
-        """Logarithm by which the density is divided, so that it cannot overflow."""
+        """Logarithm that scales the density so that it cannot overflow."""
         return max(0.0, -self._decay * self.queue.oldest) if self._decay < 0 else 0.0
 
     def _falls(self, wait: float) -> float:
-        """How g falls, or grows above saturation, from wait to wait: e^(-w v), scaled."""
+        """The scaled density e^(-w v), which falls with the wait v, or grows above saturation."""
         return exp(-self._decay * wait - self._scale)
 
     def _integral(self, upto: float) -> float:
-        """Of that from 0 to a wait [s]."""
+        """Integral of the scaled density from 0 to a wait [s]."""
         if upto == inf:
             return 1 / self._decay
         if abs(self._decay) * upto < _CLOSE:
@@ -113,12 +113,12 @@ class Timed:
 
     @cached_property
     def _chances(self) -> tuple[float, float, float]:
-        """Chances to be served at once and to be dropped, and the density over `_falls` [1/s]."""
+        """Probabilities of service at once and of a drop, and the factor of the density [1/s]."""
         if self.rate == 0:
             return 1.0, 0.0, 0.0
         m, most = self.queue.servers, self.queue.oldest
         below = 1.0 if m == 1 else float(erlang_b(m - 1, self.rate * self.queue.service_time))
-        if not below:  # so many servers that none waits, to all digits
+        if not below:  # so many servers that the probability to wait is 0 to all digits
             return 1.0, 0.0, 0.0
         # g(0+) = x p_(m-1), and p_0..p_(m-1) sum to p_(m-1) / below
         free = exp(-self._scale) / below / self.rate
@@ -128,15 +128,15 @@ class Timed:
 
     @property
     def dropped(self) -> float:
-        """Chance that an attempt is dropped unserved."""
+        """Probability that an attempt is dropped without service."""
         return 0.0 if self.grows else self._chances[1]
 
     def _over(
         self, law: Callable[[float], float], inner: Callable[[float], float] | None = None
     ) -> float:
-        """Mean over attempts that are served: of what is left of the timeout after the wait.
+        """Mean over served attempts of a function of the timeout's rest after the wait.
 
-        `inner` is the integral of the law over waits up to one, where it is known.
+        `inner` is the integral of that function over waits up to some wait, if it is known.
         """
         limit, most = self.queue.timeout, self.queue.oldest
         if self.grows:
@@ -144,7 +144,8 @@ class Timed:
         at_once, _, density = self._chances
         upto = min(limit, most)
         within = (inner or self._by_quadrature(law))(upto)
-        gone = self._integral(most) - self._integral(upto)  # served after their clients left
+        # served after their clients have given up
+        gone = self._integral(most) - self._integral(upto)
         return float(at_once * law(limit) + density * (within + gone * law(0.0)))
 
     def _by_quadrature(self, law: Callable[[float], float]) -> Callable[[float], float]:
@@ -157,17 +158,17 @@ class Timed:
         return inner
 
     def _served_late(self, upto: float) -> float:
-        """Integral of e^(-w v) e^(-mu (T - v)) over waits v from 0 to one [s], scaled."""
+        """Integral of e^(-w v) e^(-mu (T - v)) over waits v from 0 to a wait [s], scaled."""
         mu, limit = 1 / self.queue.service_time, self.queue.timeout
         apart = mu - self._decay
         first = exp(-mu * limit - self._scale)
-        if apart * upto < 1:  # else e^(apart v) alone may overflow
+        if apart * upto < 1:  # otherwise e^(apart v) alone may overflow
             return first * (upto if apart == 0 else expm1(apart * upto) / apart)
         return (self._falls(upto) * exp(-mu * (limit - upto)) - first) / apart
 
     @cached_property
     def late(self) -> float:
-        """Chance that an attempt is not answered in time: dropped, or served too late."""
+        """Probability that an attempt is not answered in time: dropped, or served too late."""
         if self.grows:
             return 1.0
         mu = 1 / self.queue.service_time
@@ -175,13 +176,13 @@ class Timed:
 
     @cached_property
     def late_work(self) -> float:
-        """Work for attempts that are served too late, over that for all attempts offered."""
+        """Work for attempts served too late, relative to the work of all attempts offered."""
         mu = 1 / self.queue.service_time
         return self._over(lambda left: exp(-mu * left) * (mu * left + 1))
 
     @cached_property
     def time_in_time(self) -> float:
-        """E[R; R <= T]: what attempts that are answered in time take [s]."""
+        """E[R; R <= T]: the mean time of attempts answered in time, 0 for others [s]."""
         mu, limit = 1 / self.queue.service_time, self.queue.timeout
         if self.grows:
             return 0.0
@@ -194,7 +195,7 @@ class Timed:
 
     @cached_property
     def queue_length(self) -> float:
-        """Mean jobs present, by Little's law: those that wait, dropped ones too, and in service."""
+        """Mean jobs present, by Little's law: waiting (also if dropped later) and in service."""
         if self.grows:
             return inf
         most = self.queue.oldest

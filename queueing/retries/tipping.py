@@ -1,20 +1,20 @@
-"""Where a queue whose clients ask again tips over: folds, pulses, and how long it lasts by itself.
+"""Where a queue whose clients retry tips over: folds, pulses, and how long its state lasts.
 
-The states of `headway.queueing.retries.attempts` are points of the curve lambda(x) = x / g(x).
-Where it rises, then falls, then rises again, loads between its minimum and its maximum have a good
-state and a bad one, and an unstable one between them.
+The states of `headway.queueing.retries.attempts` are points of the curve lambda(x) = x / g(x). If
+it rises, falls and rises again, loads between its minimum and its maximum have a good state, a bad
+state, and an unstable one between them.
 
-A pulse that pushes the good state over is found from a fluid: attempts flow in, wait for the work
-that is there, and those that fail flow in again after a timeout and the backoff,
+The pulse that pushes a good state over is found from a fluid model: attempts flow in, wait for the
+work present, and failed ones flow in again after a timeout and a backoff,
 
     dq/dt = a_0(t) + ... + a_r(t) - min(m / S, ...),
     a_k(t + T + b_k) = h a_(k-1)(t) P(W(t) + S > T),   W(t) = S q(t) / m,
 
-as far as tokens of a retry budget allow it.
+as far as the tokens of a retry budget allow.
 
-How long a state lasts by itself, and at which loads it lasts for long, is told by
-`headway.queueing.retries.lasting`. A retry budget only takes retries away, so with one a good state
-lasts at least as long as without.
+How long a state lasts by chance, and up to which load it lasts long, is found by
+`headway.queueing.retries.lasting`. A retry budget only removes retries, so a good state lasts at
+least as long with one as without.
 """
 
 from collections.abc import Callable
@@ -43,23 +43,23 @@ from headway.queueing.retries.lasting import (
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
-_POINTS = 600  # of the curve, by which its folds are bracketed
-_STEPS = 50  # of a timeout in the fluid
-_LONGEST = 15.0  # times the longest life of a request, after which a fluid has settled
-_MOST = 1e7  # steps times attempts of a request
-_CLOSE = 1e-3  # relative width at which a pulse is told apart from a smaller one
+_POINTS = 600  # points of the curve, between which its folds are bracketed
+_STEPS = 50  # steps of the fluid model per timeout
+_LONGEST = 15.0  # time after which the fluid has settled, as a multiple of a request's longest life
+_MOST = 1e7  # most steps times attempts of a request
+_CLOSE = 1e-3  # relative precision of the smallest pulse
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Loads between which a good and a bad state last.
+    """Loads between which there are a good and a bad state.
 
     Parameters
     ----------
     vanishes
-        Load below which the bad state vanishes [1/s].
+        Load below which there is no bad state [1/s].
     tips
-        Load at which the good state vanishes [1/s].
+        Load above which there is no good state [1/s].
     """
 
     vanishes: float
@@ -67,7 +67,7 @@ class Folds:
 
 
 def curve(queue: TimedQueue, clients: Clients) -> tuple[FloatArray, FloatArray]:
-    """Attempts x, and the loads at which they last, x / g(x); both [1/s], shape (points,).
+    """Rates of attempts x, and the loads x / g(x) that have them; both [1/s], shape (points,).
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _load(queue: TimedQueue, clients: Clients, rate: float) -> float:
 
 
 def folds(queue: TimedQueue, clients: Clients) -> Folds | None:
-    """Where the good state and the bad one vanish; None where there is only one at each load.
+    """Where the good and the bad state vanish; None if each load has a single state.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def folds(queue: TimedQueue, clients: Clients) -> Folds | None:
 
 
 def _extreme(function: Callable[[float], float], low: float, high: float) -> float:
-    """The least value of a function with one minimum between two points."""
+    """The smallest value of a function with one minimum between two points."""
     width = 1e-10 * high
     found = minimize_scalar(
         function, bounds=(low, high), method="bounded", options={"xatol": width}
@@ -124,14 +124,14 @@ def _extreme(function: Callable[[float], float], low: float, high: float) -> flo
 
 @dataclass(frozen=True)
 class Flood:
-    """A fluid of attempts.
+    """The course of the fluid model.
 
     Parameters
     ----------
     times
-        Of each step [s].
+        Time of each step [s].
     queue_length
-        Jobs there at the end of each, shape (steps,).
+        Jobs present at the end of each step, shape (steps,).
     failing
         Share of the attempts of each step that fail.
     """
@@ -147,16 +147,16 @@ class Flood:
 
 
 def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts: float) -> Flood:
-    """Let a pulse of requests come at once, on top of a load.
+    """The course after a pulse of requests on top of a load.
 
     Parameters
     ----------
     queue, clients, load
-        What is flooded: requests [1/s].
+        The queue, its clients, and the load: requests [1/s].
     pulse
-        Requests that come together at time 0.
+        Requests that arrive together at time 0.
     lasts
-        Time that is followed [s]; less where the queue stays empty until all retries have come.
+        Time to follow [s]; it ends earlier once the queue stays empty after all retries.
     """
     step = float(queue.timeout / _STEPS)
     kinds = int(min(float(clients.retries), 50)) + 1
@@ -192,24 +192,24 @@ def _flood_steps(
     failing: FloatArray,
     made: IntArray,
 ) -> None:
-    """Let a fluid flow, step by step.
+    """Advance the fluid model step by step.
 
     Parameters
     ----------
     queue
-        Service time, timeout and age at which jobs are dropped, length of a step [s], and what is
-        served in one.
+        Service time, timeout, age at which jobs are dropped, and length of a step [s]; and the jobs
+        served in a step.
     clients
-        Share that asks again, budget, and tokens at first and at most.
+        Probability of a retry, retry budget, and its tokens at the start and at most.
     wait
-        As `_waits` has it.
+        Delays of retries in steps, from `_waits`.
     comes
-        Attempts that come in each step, by how many were before: those of the first; retries are
-        added.
+        Attempts in each step, by the number of earlier attempts: first attempts are given, and
+        retries are added.
     queue_length, failing
-        As `Flood` has them.
+        Results, as in `Flood`.
     made
-        How many steps were made, until the queue stays empty.
+        Result: the number of steps made, until the queue stays empty.
     """
     service_time, limit, oldest, step, drains = queue.tolist()
     persistence, budget, tokens, purse = clients.tolist()
@@ -236,24 +236,25 @@ def _flood_steps(
 def _fails(
     wait: float, more: float, scale: float, limit: float, oldest: float
 ) -> tuple[float, float]:
-    """Of those that come together, with waits that are uniform from one to more [s].
+    """Shares of attempts that are served too late, and dropped, if waits are uniform in a range.
 
-    Shares that are served too late, and dropped, by service time, timeout, and age of the oldest.
+    The range begins at ``wait`` and is ``more`` wide [s]; with the service time, timeout and drop
+    age.
     """
     served = min(max((oldest - wait) / more, 0.0), 1.0) if more else 1.0
     last = wait + served * more
     if last - wait < _CLOSE * scale:
         late = exp(min(wait - limit, 0.0) / scale)
-    else:  # mean of e^(-(T - w) / S) up to T, and of 1 beyond
+    else:  # mean of e^(-(T - w) / S) for waits w up to T, and of 1 for longer ones
         rising = exp((min(last, limit) - limit) / scale) - exp(min(wait - limit, 0.0) / scale)
         late = (scale * rising + max(last - max(wait, limit), 0.0)) / (last - wait)
     return served * late, 1 - served
 
 
 def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> IntArray:
-    """Steps until attempts that are late, or dropped, are followed by the next, shape (2, retries).
+    """Steps from a late or a dropped attempt to the next one, shape (2, retries).
 
-    A client knows after its timeout, or when its attempt is dropped, and backs off.
+    A client notices at its timeout, or when its attempt is dropped, and then backs off.
     """
     known = np.array([[queue.timeout], [min(queue.oldest, queue.timeout)]])
     pauses = float(clients.backoff) * float(clients.backoff_factor) ** np.arange(retries)
@@ -261,7 +262,7 @@ def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> In
 
 
 def pulse_over(queue: TimedQueue, clients: Clients, load: float) -> float:
-    """Smallest pulse of requests after which a load does not recover; infinite if it always does.
+    """Smallest pulse of requests that a load does not recover from; infinite if it always does.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def pulse_over(queue: TimedQueue, clients: Clients, load: float) -> float:
     while not goes(high):
         low, high = high, 2 * high
         if high > queue.servers / queue.service_time * lasts / 2:
-            return inf  # so many would not be served by then anyway
+            return inf  # so many would not be served in that time anyway
     while high - low > _CLOSE * high:
         middle = (low + high) / 2
         low, high = (low, middle) if goes(middle) else (middle, high)
@@ -291,34 +292,34 @@ def pulse_over(queue: TimedQueue, clients: Clients, load: float) -> float:
 
 @dataclass(frozen=True)
 class Tipping:
-    """Whether and when a queue whose clients ask again tips over at a load.
+    """Whether and when a queue whose clients retry tips over at a load.
 
     Parameters
     ----------
     load
         Requests [1/s].
     states
-        All that last there.
+        All steady states at that load.
     folds
-        Between which loads there are a good and a bad state; None if nowhere.
+        Loads between which there are a good and a bad state; None if there are none.
     pulse
-        Requests that push it over when they come at once; infinite if none do, NaN if it is over.
+        Requests that tip it over if they arrive at once; infinite if none do, NaN if it has tipped.
     alone
-        Mean times between which it tips by itself [s]; infinite if it does not, and the upper with
-        a retry budget; None where that is not known.
+        Bounds on the mean time until it tips over by chance [s]; infinite if it does not. With a
+        retry budget the upper bound is infinite. None if not known.
     grows
-        Jobs by which the queue of the bad state grows [1/s]; 0 if it does not.
+        Rate at which the queue of the bad state grows [1/s]; 0 if it does not.
     drains
-        Time that it takes to serve what gathers in a second of the bad state, if nobody comes [s].
+        Time to serve the jobs that gather in one second of the bad state, without new ones [s].
     goodput
         Requests answered in time in each of the states [1/s].
     lasts
-        Load up to which the good state lasts for 10,000 requests on average [1/s], at least with a
-        retry budget; None where the chain does not know, and where there is one state at each load.
+        Load up to which the good state lasts for 10,000 requests on average [1/s], a lower bound
+        with a retry budget; None if not known, and if each load has a single state.
     stays
-        Load from which the bad state lasts for so many, likewise; None also where it grows.
+        Load from which the bad state lasts for 10,000 requests [1/s]; None also if its queue grows.
     recovers
-        Mean time that the bad state lasts [s]; None where it is not known, and where there is none.
+        Mean time that the bad state lasts [s]; None if not known, and if there is none.
     """
 
     load: float
@@ -337,7 +338,7 @@ class Tipping:
 def _alone(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> tuple[float, float] | None:
-    """Mean times between which a good state ends by chance [s]; None where they are not known."""
+    """Bounds on the mean time until a good state ends by chance [s]; None if not known."""
     if is_lasting_known(clients):
         return lasting(queue, clients, load, states)
     free = without_budget(clients)
@@ -346,12 +347,12 @@ def _alone(
 
 
 def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
-    """Find where a queue whose clients ask again tips over.
+    """Find where a queue whose clients retry tips over.
 
     Parameters
     ----------
     queue, clients
-        M/M/m with a timeout, and how clients ask again.
+        M/M/m with a timeout, and how its clients retry.
     load
         Requests [1/s], above 0.
 

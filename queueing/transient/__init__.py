@@ -1,1 +1,1 @@
-"""Queues whose load changes: how many jobs are there at each time, and what arrivals wait."""
+"""Queues whose load changes with time: the number of jobs at each time, and waits of arrivals."""

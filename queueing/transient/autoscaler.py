@@ -1,22 +1,23 @@
-"""How many replicas an autoscaler asks for: the rule of Kubernetes' HorizontalPodAutoscaler.
+"""The number of replicas that an autoscaler asks for: Kubernetes' HorizontalPodAutoscaler.
 
-At each look at its metric there are c replicas, of which r were ready since the last look. With x
-the metric, the mean of these over that time, and x* its target, the ratio y = x / x* asks for
+The autoscaler looks at its metric at regular intervals (a sync of its control loop). At a look
+there are c replicas, of which r have been ready since the last look. Let x be the mean of the
+metric over these and over that time, and x* its target. The ratio y = x / x* asks for
 
     n = ceil(c y),   or c where |y - 1| <= tolerance.                                        (1)
 
-Where y > 1 while others start, these count as if they did nothing: y becomes x r / (c x*),
-and n is c as well where that is no longer above 1. Fewer replicas are wanted only as far as no look
-of the window of stabilisation asked for more,
+If y > 1 while other replicas are starting, those count as idle: y becomes x r / (c x*), and n = c
+if that is no longer above 1. Replicas are removed only down to the largest number that any look of
+the stabilisation window asked for,
 
     n <- min(c, max of the n of the window)   if n < c.                                      (2)
 
-With p the replicas at the start of the period of limits, which holds its changes, it then adds and
-removes no more than the larger of a number and a share allows,
+With p the number of replicas at the start of the limit period, looks of that period together add
+and remove at most the larger of a number and a share,
 
     n <= max(p + k+, ceil(p (1 + s+))),   n >= min(p - k-, floor(p (1 - s-))),               (3)
 
-and stays from its minimum to its maximum. What is removed first is what was added last.
+and n stays between its minimum and maximum. Replicas added last are removed first.
 
 Source: Kubernetes documentation, *Horizontal Pod Autoscaling*, sections Algorithm details, Scaling
 policies, Stabilization window, Default behavior; the defaults are those of its controller.
@@ -34,66 +35,67 @@ from headway.kinds import FloatArray, check_domain, check_not_negative
 from headway.numerals import digits
 
 METRICS = ("utilisation", "queue", "rate")
-"""What it may look at, the mean over ready replicas: busy servers, jobs there, jobs that come."""
+"""What the metric is, as a mean over ready replicas: busy servers, jobs present, or arrivals."""
 
 OwnRule = Callable[[FloatArray, int, int], FloatArray]
-"""How many are wanted: of what is seen, ready replicas, and all."""
+"""Replicas wanted, as a function of the metric, the ready replicas, and all replicas."""
 
 _NEAR = 1e-9
-"""Share of an interval by which times that are equal may differ."""
+"""Share of an interval within which times count as equal."""
 
 _PARTS = 4
-"""Start delays that stand for a law; chosen, as each makes as many courses more."""
+"""Number of start delays that stand for their law; chosen, as each multiplies the courses."""
 
 _GRID = 4001
-"""Places at which a rule of one's own is asked for what it wants."""
+"""Points at which a user's own rule is evaluated."""
 
 
 MOST_REPLICAS = 10_000
-"""Most replicas whose service is worked out, which takes some seconds."""
+"""Most replicas whose service is computed, which takes some seconds."""
 
 
 @dataclass(frozen=True)
 class Autoscaler:
-    """An autoscaler by its numbers; those left out are Kubernetes' own.
+    """An autoscaler's settings; the defaults are those of Kubernetes.
 
     Parameters
     ----------
     metric
         One of `METRICS`.
     target
-        What the metric is to be, above 0.
+        Target value of the metric, above 0.
     maximum, minimum
-        Most and fewest replicas, whole numbers of 1 or more.
+        Largest and smallest number of replicas, whole numbers from 1.
     interval
-        From one look to the next [s], above 0.
+        Time between looks [s], above 0.
     tolerance
-        Share by which the metric may differ from its target without a change, 0 or more.
+        Relative deviation of the metric from its target that causes no change, 0 or more.
     stabilisation
-        For how long a look that asked for more keeps replicas [s], 0 or more.
+        Time for which the largest number asked for keeps replicas from being removed [s], 0 or
+        more.
     start_delay
-        From when a replica is asked for until it is ready [s], 0 or more.
+        Time from asking for a replica until it is ready [s], 0 or more.
     warm_up, warm_up_speed
-        For how long it then is slower [s], 0 or more, and how fast it is meanwhile, above 0, at
-        most 1.
+        Time for which a new replica is slower [s], 0 or more, and its speed during that time, above
+        0, at most 1.
     add_most, add_share, remove_most, remove_share
-        Replicas and share of them that are added and removed at most in each ``limit_period``,
-        whichever is more; 0 or more.
+        Most replicas added and removed in each ``limit_period``, as a number and as a share of the
+        replicas; the larger of the two counts; 0 or more.
     limit_period
-        Of these limits [s], above 0.
+        Length of the period that these limits apply to [s], above 0.
     price
-        Of a replica for an hour, 0 or more.
+        Price of a replica per hour, 0 or more.
     start_delay_scv
-        Squared coefficient of variation of the start delay, 0 or more; its law is a gamma law, and
-        what is asked for at once starts together.
+        Squared coefficient of variation of the start delay, 0 or more, with a gamma law; replicas
+        asked for at once start together.
     rule
-        How many are wanted, in place of equation (1): of the metric (an array), ready replicas and
-        all; what it gives is rounded up.
+        Replicas wanted, in place of equation (1): a function of the metric (an array), the ready
+        replicas, and all replicas; the result is rounded up.
 
     Raises
     ------
     InvalidParameter
-        For numbers outside their domain, and a minimum above the maximum.
+        For numbers outside their domain, and for a minimum above the maximum.
 
     Examples
     --------
@@ -164,7 +166,7 @@ class Autoscaler:
 
     @property
     def delays(self) -> tuple[float, ...]:
-        """Start delays that are equally likely [s]: the mean of each quarter of their law.
+        """Equally likely start delays [s]: the mean of each quarter of their law.
 
         Examples
         --------
@@ -185,34 +187,34 @@ class Autoscaler:
 
     @property
     def reaction(self) -> float:
-        """From a change of the load until what it asks for is there at the latest [s]."""
+        """Longest time from a change of the load until the replicas for it are ready [s]."""
         return self.interval + self.delays[-1] + self.warm_up
 
     def within(self, count: float) -> int:
-        """The nearest number of replicas from the minimum to the maximum."""
+        """The nearest number of replicas between the minimum and the maximum."""
         return int(min(max(count, self.minimum), self.maximum))
 
 
 NUMBERS = tuple(each.name for each in fields(Autoscaler) if each.name not in ("metric", "rule"))
-"""Names of its numbers."""
+"""Names of the numerical settings."""
 
 
 class Replicas(NamedTuple):
-    """Replicas under an autoscaler, and what of their past still counts.
+    """The replicas under an autoscaler, and the part of their past that still counts.
 
     Parameters
     ----------
     settled
         Replicas that are ready and warm.
     starting
-        When each of the others is ready [s], in the order in which they were asked for.
+        When each of the other replicas is ready [s], in the order in which they were asked for.
     wanted
-        When a look of the window wanted so many; without those that a later one outdoes, as the
-        largest of the window counts.
+        Times and numbers wanted at looks of the window, without those that a later look matches or
+        exceeds, as only the largest counts.
     changes
-        When so many were added, or removed, in the period of limits.
+        Times and sizes of changes in the current limit period.
     fell
-        Whether the last change removed some, for a load that has not grown since.
+        Whether the last change removed replicas, for a load that has not grown since.
     """
 
     settled: int
@@ -223,25 +225,25 @@ class Replicas(NamedTuple):
 
     @property
     def number(self) -> int:
-        """All that are asked for."""
+        """All replicas, ready and starting."""
         return self.settled + len(self.starting)
 
 
 class AtLook(NamedTuple):
-    """What of replicas and their past counts at a look, whatever it then wants.
+    """What counts at a look, whatever number it then asks for.
 
     Parameters
     ----------
     pods, time
-        The replicas, and when the look is [s].
+        The replicas, and the time of the look [s].
     number, most
-        How many there are, and the largest number that a look of the window wanted.
+        Number of replicas, and the largest number wanted at a look of the window.
     window, changes
-        Looks of the window and changes of the period that will count at the next look.
+        Looks of the window and changes of the limit period that still count at the next look.
     before
-        Replicas at the start of the period of limits.
+        Replicas at the start of the limit period.
     settled, starting
-        Replicas that are warm, and when the others are ready.
+        Number of warm replicas, and the times when the others are ready.
     """
 
     pods: Replicas
@@ -256,12 +258,12 @@ class AtLook(NamedTuple):
 
 
 class Rule:
-    """An autoscaler from look to look.
+    """The rule of an autoscaler, applied from look to look.
 
     Parameters
     ----------
     law
-        Its numbers.
+        The settings of the autoscaler.
 
     Examples
     --------
@@ -280,33 +282,34 @@ class Rule:
         self._steps: dict[tuple[int, int], tuple[FloatArray, list[int]]] = {}
 
     def begin(self, count: int, time: float) -> Replicas:
-        """So many, all ready."""
+        """The first replicas, all ready."""
         return Replicas(count, wanted=((time, count),))
 
     def ready(self, pods: Replicas, time: float) -> tuple[int, int]:
-        """How many are ready, at full speed and still warming up."""
+        """The number of ready replicas at full speed, and of those still warming up."""
         there = sum(at <= time + self.near for at in pods.starting)
         warm = sum(at + self.law.warm_up <= time + self.near for at in pods.starting)
         return pods.settled + warm, there - warm
 
     def changing(self, pods: Replicas, after: float, before: float) -> list[float]:
-        """When some become ready or warm between two times."""
+        """Times strictly between two others at which replicas become ready or warm."""
         times = {at + more for at in pods.starting for more in (0.0, self.law.warm_up)}
         return [at for at in times if after + self.near < at < before - self.near]
 
     def look(self, pods: Replicas, time: float, metric: float) -> Replicas:
-        """See the mean metric of the ready replicas, and ask for as many as the rule says."""
-        ready = sum(self.ready(pods, time - self.law.interval))  # all the time since the last look
+        """The replicas after a look that sees this mean metric of the ready ones."""
+        # those ready ever since the last look
+        ready = sum(self.ready(pods, time - self.law.interval))
         wanted = self.wanted(metric / self.law.target, ready, pods.number)
         return self.asked(self.at(pods, time), wanted, self.delays[0])
 
     def wanted(self, ratio: float, ready: int, count: int) -> int:
-        """Equation (1), or the law's own rule, of the metric over its target."""
+        """Replicas wanted by equation (1), or by the user's own rule, from metric over target."""
         law = self.law
         if law.rule is not None:
             return self._by_own_rule(law.rule, np.array([ratio]), ready, count)[0]
         if ratio > 1 and ready < count:
-            ratio = max(ratio * ready / count, 1.0)  # not less than 1: that would turn it around
+            ratio = max(ratio * ready / count, 1.0)  # not below 1, which would reverse the change
         if abs(ratio - 1) <= law.tolerance * (1 + _NEAR):
             return count
         return min(ceil(count * ratio * (1 - _NEAR)), int(law.maximum) + count)
@@ -321,7 +324,7 @@ class Rule:
         return [int(number) for number in whole.tolist()]
 
     def steps(self, ready: int, count: int) -> tuple[FloatArray, list[int]]:
-        """What is wanted by ratio: where it changes, and what it is between these places.
+        """Replicas wanted as a step function of the ratio: its break points, and its values.
 
         Examples
         --------
@@ -352,7 +355,7 @@ class Rule:
         return places[kept], [wanted[0], *(wanted[k + 1] for k in kept)]
 
     def at(self, pods: Replicas, time: float) -> AtLook:
-        """What counts at a look."""
+        """What counts at a look at this time."""
         law, later, count = self.law, time + self.law.interval, pods.number
         window = self._since(pods.wanted, time, law.stabilisation)
         changes = self._since(pods.changes, time, law.limit_period)
@@ -370,16 +373,16 @@ class Rule:
         )
 
     def asked(self, look: AtLook, wanted: int, delay: float, *, risen: bool = False) -> Replicas:
-        """What a look leads to that wants so many.
+        """The replicas after a look that wants this number.
 
         Parameters
         ----------
         look, wanted
-            What there is, and what it wants.
+            What counts at the look, and the number wanted.
         delay
-            From now until what it adds is ready [s].
+            Time until replicas that are added now are ready [s].
         risen
-            Whether the load asks for more than at the look before.
+            Whether the load needs more than at the last look.
         """
         law, count, time = self.law, look.number, look.time
         aim = wanted if wanted >= count else min(count, max(wanted, look.most))  # (2)
@@ -389,7 +392,7 @@ class Rule:
             window = (*window, (time, wanted))
         if new != count and self.interval_within(law.limit_period):
             changes = (*changes, (time, new - count))
-        if new >= count:  # those added last go first
+        if new >= count:  # those added last are removed first
             settled, starting = look.settled, (*look.starting, *[time + delay] * (new - count))
         else:
             settled, starting = min(look.settled, new), look.starting[: max(new - look.settled, 0)]
@@ -397,11 +400,11 @@ class Rule:
         return Replicas(settled, starting, _outdoing(window, new), changes, fell)
 
     def interval_within(self, window: float) -> bool:
-        """Whether a look still counts at the next one."""
+        """Whether a look now still counts at the next look, for a window of this length."""
         return window - self.law.interval > self.near
 
     def _limited(self, wanted: int, count: int, before: int) -> int:
-        """Equation (3), with so many before the changes of the period."""
+        """The number wanted within the limits (3), from ``before`` at the start of the period."""
         law = self.law
         most = max(before + law.add_most, ceil(before * (1 + law.add_share) * (1 - _NEAR)), count)
         fewest = min(
@@ -416,9 +419,9 @@ class Rule:
 
 
 def _outdoing(window: tuple[tuple[float, int], ...], count: int) -> tuple[tuple[float, int], ...]:
-    """Those that no later one outdoes; more than there are counts as what there is.
+    """Looks of the window that no later look matches; numbers are capped at the replicas present.
 
-    To rise above what there is now takes a later look that wants as much.
+    A number above those present matters only after a later look that wants as many.
     """
     kept: list[tuple[float, int]] = []
     for at, number in reversed(window):

@@ -1,13 +1,14 @@
-"""A step of the forward equations as long as its error allows, over the states that matter.
+"""A step of the forward equations, as long as its error allows, over the states that matter.
 
-A window of numbers of jobs holds almost all probability, with room for more at both ends. A step of
-two orders (`headway.queueing.transient.systems`) is tried over it, as long as the last one allows;
-it counts where the orders differ by no more than they may,
+A window of numbers of jobs holds almost all probability, with some room at both ends. A step is
+computed by approximants of two orders (`headway.queueing.transient.systems`) over the window, at
+first as long as the last step allows. It is accepted if the two orders differ by no more than the
+tolerance e_0 in
 
     sum of |p_n - p'_n| (n + 1) / (E[N] + 1),
 
-and likewise for the squares of what sums over the time. Where they differ by e and may by e_0, the
-next is (e_0 / e)^(1/8) times as long: the lower order is 7. The kernel does all this at once.
+and in the same sum for second moments of sums over time. If the difference is e, the next step is
+(e_0 / e)^(1/8) times as long, as the lower order is 7. The kernel does all of this in one call.
 """
 
 from collections.abc import Callable
@@ -25,28 +26,28 @@ from headway.queueing.transient.service import Service
 from headway.queueing.transient.systems import poles_of_orders, step
 
 OUTSIDE = 1e-11
-"""Probability that a window of states leaves out at either end; chosen like `forward.ERROR`."""
+"""Probability left outside a window at either end; chosen like `forward.ERROR`."""
 
 MOST_STATES = 1_000_000
-"""States beyond which a queue grows too long to follow; a limit of memory and patience."""
+"""Numbers of jobs above which a queue is refused as too long; a limit of memory and patience."""
 
 MARGIN = 8
-"""States at the end of a window that are to have almost no probability."""
+"""States at the ends of a window that must have almost no probability."""
 
-_FEWEST = 256  # numbers of jobs that are laid out at first
+_FEWEST = 256  # numbers of jobs tabulated at first
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Probabilities of several starts side by side, each with moments of a time average or without.
+    """Probabilities from several starts side by side, with or without moments of time averages.
 
     Parameters
     ----------
     first
-        Fewest jobs.
+        Smallest number of jobs.
     cells
-        By number of jobs, moment (the probability, and mean and mean square of each sum over the
-        time where the number is so), and start.
+        Values by number of jobs, moment and start: the probability, then the mean and the mean
+        square of each sum over time, on the event that this number of jobs is present.
     """
 
     first: int
@@ -54,16 +55,16 @@ class Columns:
 
     @property
     def chances(self) -> FloatArray:
-        """Probabilities of the numbers of jobs, of all starts."""
+        """Probabilities of the numbers of jobs, for all starts."""
         return _together(self.cells[:, 0])
 
     @property
     def last(self) -> int:
-        """The number of jobs after the most."""
+        """One more than the largest number of jobs."""
         return self.first + len(self.cells)
 
     def within(self, first: int, last: int) -> "Columns":
-        """The same from one number up to another, without it; 0 where nothing is known."""
+        """The same for numbers from ``first`` to below ``last``; 0 where nothing was known."""
         if (first, last) == (self.first, self.last):
             return self
         wide = np.zeros((last - first, *self.cells.shape[1:]))
@@ -74,16 +75,16 @@ class Columns:
 
 
 Seen = Callable[[FloatArray], FloatArray]
-"""Of numbers of jobs: what sums over the time gain then (`headway.queueing.transient.systems`)."""
+"""What sums over time gain, by number of jobs (`headway.queueing.transient.systems`)."""
 
 
 class Known:
-    """How a queue serves each number of jobs, and what sums gain then, laid out as far as needed.
+    """Service rates and gains of sums by number of jobs, tabulated as far as needed.
 
     Parameters
     ----------
     service, seen
-        How it serves, and what sums gain, if any.
+        The service, and the gains of sums if there are any.
     """
 
     def __init__(self, service: Service, seen: Seen | None) -> None:
@@ -91,11 +92,11 @@ class Known:
         self.rates, self.gains, self.work = np.empty(0), np.empty(0), np.empty(0)
 
     def serves(self, service: Service, seen: Seen | None) -> bool:
-        """Whether it is that of this service and these sums."""
+        """Whether the table is for this service and these sums."""
         return seen is self.seen and (service is self.service or service == self.service)
 
     def up_to(self, most: int) -> tuple[FloatArray, FloatArray]:
-        """Rates of service, and gains, of numbers of jobs below this one at the least."""
+        """Service rates and gains for numbers of jobs up to at least this one."""
         if len(self.rates) < most:
             number = np.arange(max(most, 2 * len(self.rates), _FEWEST), dtype=float)
             self.rates = self.service.rates(number)
@@ -104,23 +105,23 @@ class Known:
         return self.rates, self.gains
 
     def room(self, size: int) -> FloatArray:
-        """Room to work in, which new memory takes longer to find than a step takes."""
+        """Work space of at least this size, reused as allocating it takes longer than a step."""
         if len(self.work) < size:
             self.work = np.empty(2 * size)
         return self.work
 
 
 class Limits(NamedTuple):
-    """What a step must keep.
+    """The limits of a step.
 
     Parameters
     ----------
     floor
-        Jobs at which the queue is left for good; 0 for none.
+        Number of jobs below which the queue is left for good; 0 for none.
     places
-        Room for so many jobs.
+        Largest number of jobs.
     error, least
-        Largest difference of the orders, and the length below which no step is shortened [s].
+        Largest difference between the orders, and length below which no step is shortened [s].
     """
 
     floor: int
@@ -130,16 +131,16 @@ class Limits(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A step that was taken, or whose window was too narrow.
+    """A step that was taken, or one whose window was too narrow.
 
     Parameters
     ----------
     length, step
-        How long it is, and how long the next may be [s].
+        Its length, and the length to try next [s].
     end, spent
-        The state at its end, and the integral of the probabilities over it [s].
+        The state at its end, and the integral of the probabilities over the step [s].
     is_narrow
-        Whether there was probability at an end beyond which there are states: nothing counts.
+        Whether probability reached an end of the window that has states beyond; the step is void.
     """
 
     length: float
@@ -152,16 +153,16 @@ class Found(NamedTuple):
 def careful(
     state: Columns, known: Known, rate: float, first: float, left: float, limits: Limits, wider: int
 ) -> Found:
-    """Take a step of at most so much time that is left, at first of so long a one.
+    """Take one step: of length ``first`` if its error allows, and at most ``left``.
 
     Parameters
     ----------
     state, known, rate
-        Where it starts, how the queue serves, and the rate of arrivals [1/s].
+        The state at its start, the table of the queue, and the arrival rate [1/s].
     first, left
-        The length to try first, and how much is left [s]; no step ends shortly before that.
+        Length to try first, and time left [s]; no step ends shortly before the end.
     limits, wider
-        What to keep, and how often the window was too narrow.
+        The limits, and how often the window has been too narrow.
 
     Raises
     ------
@@ -213,23 +214,23 @@ def careful_step(
     spent: FloatArray,
     work: FloatArray,
 ) -> None:
-    """Write a step's end and integral, and into the window and times where and how long it is.
+    """Write the end and integral of a step, and its window and length.
 
     Parameters
     ----------
     window
-        First number of jobs and states, the floor, places (-1 without limit), how often the window
-        was too narrow, and whether it is.
+        First number of jobs, number of states, floor, places (-1 for no limit), and how often the
+        window was too narrow; then whether it is now.
     times
-        The step to try, what is left, the shortest, the length taken, and what is left outside.
+        Step to try, time left, shortest step, then the length taken; and probability left outside.
     """
-    del poles, of_first, margin, work  # the kernel's own
+    del poles, of_first, margin, work  # used by the kernel only
     floor, places, wider = window[2:5].tolist()
     old = Columns(int(window[0]), state.reshape(-1, moments, columns))
     now = old.within(*_range(old, floor, places, wider))
     number = np.arange(now.first, now.last)
     served, came = rates[number].copy(), np.full(len(number), rate)
-    served[:1] *= now.first <= floor  # nothing leaves the window
+    served[:1] *= now.first <= floor  # nothing enters the window from outside
     came[-1] = 0.0
     seen = gains.reshape(-1, 3, len(rates))[:, :, number]
     left, least = float(times[1]), float(times[2])
@@ -250,12 +251,12 @@ def careful_step(
 
 
 def _room(states: int, last: int, wider: int) -> int:
-    """Numbers of jobs to leave free at both ends of a window."""
+    """Numbers of jobs to leave as room at both ends of a window."""
     return max(2 * MARGIN, states // 10, isqrt(last)) * (wider + 1)
 
 
 def _range(state: Columns, floor: int, places: int, wider: int) -> tuple[int, int]:
-    """Numbers of jobs without those that have no probability, and with room for more."""
+    """Numbers of jobs with probability, and room at both ends."""
     chances, first = state.chances, state.first
     least = OUTSIDE * _summed(chances)
     kept = np.flatnonzero((np.cumsum(chances) > least) & (np.cumsum(chances[::-1])[::-1] > least))
@@ -266,7 +267,7 @@ def _range(state: Columns, floor: int, places: int, wider: int) -> tuple[int, in
 
 
 def _is_narrow(first: int, end: FloatArray, window: IntArray) -> bool:
-    """Whether there is probability at an end beyond which there are states."""
+    """Whether probability reached an end of the window that has states beyond."""
     most, (floor, places) = OUTSIDE * max(len(end), 100), window[2:4].tolist()
     below, above = (np.abs(each[:, 0]).sum() > most for each in (end[:MARGIN], end[-MARGIN:]))
     has_more = places < 0 or first + len(end) <= places
@@ -274,7 +275,7 @@ def _is_narrow(first: int, end: FloatArray, window: IntArray) -> bool:
 
 
 def _difference(now: Columns, end: FloatArray, other: FloatArray) -> float:
-    """By how much two orders differ, summed in the kernel's order."""
+    """The difference between two orders, summed in the kernel's order."""
     number, off = np.arange(now.first, now.last, dtype=float), np.abs(end - other)
     weight = (number + 1) / (_summed(number * now.chances) + 1)
     squares = range(2, end.shape[1], 2)
@@ -283,10 +284,10 @@ def _difference(now: Columns, end: FloatArray, other: FloatArray) -> float:
 
 
 def _summed(values: FloatArray) -> float:
-    """The sum, from the first on."""
+    """The sum, added in order."""
     return float(np.cumsum(values)[-1])
 
 
 def _together(columns: FloatArray) -> FloatArray:
-    """The sum of columns; of one itself, as sums of single numbers take NumPy long."""
+    """The sum of columns; a single one is returned as it is, as its sum takes NumPy long."""
     return np.asarray(columns[:, 0] if columns.shape[1] == 1 else columns.sum(axis=1))

@@ -1,8 +1,8 @@
-"""How long a backlog lasts: the law of the time until nobody waits any more.
+"""How long a backlog lasts: the law of the time until nobody waits.
 
-The chain of the number of jobs is followed until it first comes down to as many as there are
-servers; what is left above is the probability that it has not yet. At constant rates the time from
-n jobs to m has mean (n - m) / (m mu - lambda), the sum of n - m busy periods.
+The chain of the number of jobs is followed until it first falls to the number of servers; the
+probability still above is that of a backlog that lasts longer. At constant rates the time from n
+jobs to m has mean (n - m) / (m mu - lambda), the sum of n - m busy periods.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ from headway.kinds import FloatArray
 from headway.queueing.transient.forward import Numbers, Piece, forward
 
 REST = 1e-4
-"""Probability that is left where following the backlog ends; far beyond the interval stated."""
+"""Probability left at which following a backlog ends; far beyond the reported interval."""
 
 
 @dataclass(frozen=True)
 class Drain:
-    """The time until a backlog is gone.
+    """The law of the time until a backlog is gone.
 
     Parameters
     ----------
     times, left
-        Times [s], and the probability that it lasts longer, which only falls.
+        Times [s], and the probability that the backlog lasts longer, which never increases.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Drain:
     mean: float
 
     def percentile(self, percent: float) -> float:
-        """The time that it lasts at most in so many of 100 cases [s]; infinite if not seen."""
+        """The time not exceeded by so many of 100 backlogs [s]; infinite if not seen."""
         share = 1 - percent / 100
         if self.left[-1] > share:
             return float("inf")
@@ -56,16 +56,16 @@ class Drain:
 
 
 def drain(pieces: Sequence[Piece], start: Numbers, servers: int) -> Drain:
-    """Follow a backlog until nobody waits, or to the end of the last piece.
+    """The law of the time until nobody waits, followed at most to the end of the last piece.
 
     Parameters
     ----------
     pieces
-        The load and capacity from now on.
+        Loads and capacities from now on.
     start
-        How many jobs are there.
+        Number of jobs at the start.
     servers
-        With so many there nobody waits.
+        Number of jobs up to which nobody waits.
     """
     times, left, spent = [0.0], [1.0], 0.0
     above = start.within(servers + 1, max(start.first + len(start.chances), servers + 2))

@@ -1,4 +1,4 @@
-"""A network over time by means and covariances, as if the numbers of jobs were normal.
+"""A network over time by means and covariances, with normally distributed numbers of jobs.
 
 With m servers, z = (m - q) / sigma, and phi and Phi of the normal law,
 
@@ -6,7 +6,7 @@ With m servers, z = (m - q) / sigma, and phi and Phi of the normal law,
     q' = entry lambda + (P^T - 1) mu E[min(Q, m)],
     V' = A V + V A^T + B,   A = (P^T - 1) diag(mu Phi(z)),
 
-where B is the noise of Poisson flows in, out and between stations.
+where B is the noise of Poisson flows into, out of and between stations.
 
 Source: Massey and Pender, *Gaussian skewness approximation for dynamic rate multi-server queues
 with abandonment*, Queueing Systems 75, 2013, 243-277.
@@ -24,14 +24,14 @@ from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.network import TimedNetwork
 
 LEAST = 1e-12
-"""Variance below which a number is taken to be certain."""
+"""Variance below which a number counts as constant."""
 
 _SURE = 40.0
 """z of stations where nobody ever waits."""
 
 
 def by_fluid(network: TimedNetwork) -> TimedMeans:
-    """Means and covariances of a network, part by part."""
+    """Solve a network by means and covariances, part by part of the time."""
     from scipy.integrate import solve_ivp
 
     state, rows = _start(network), []
@@ -58,7 +58,7 @@ def by_fluid(network: TimedNetwork) -> TimedMeans:
 
 
 def _start(network: TimedNetwork) -> FloatArray:
-    """Means and covariances at the start, in one vector: as of a steady state, or for certain."""
+    """Means and covariances at the start as one vector: of a steady state, or of a given number."""
     count = len(network.stations)
     means = np.zeros(count)
     if network.start is not None:
@@ -74,14 +74,14 @@ def _start(network: TimedNetwork) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Flows:
-    """The stations in a part of the time.
+    """The flows of a network in a part of the time.
 
     Parameters
     ----------
     servers, speed
-        Of each, and jobs that a server serves a second.
+        Servers of each station, and jobs that one server serves per second.
     entry, onward, visits
-        Of the network.
+        Shares of arrivals, routing probabilities, and visits, as in the network.
     """
 
     servers: FloatArray
@@ -92,7 +92,7 @@ class _Flows:
 
     @classmethod
     def of(cls, network: TimedNetwork, part: int) -> "_Flows":
-        """Those of a network."""
+        """The flows of a network in this part."""
         services = [network.service(station, part) for station in network.stations]
         return cls(
             np.array([service.servers for service in services]),
@@ -104,18 +104,18 @@ class _Flows:
 
     @property
     def limited(self) -> NDArray[np.bool_]:
-        """Which of them have a number of servers."""
+        """Which stations have a limited number of servers."""
         return np.isfinite(self.servers)
 
     def _above(self, mean: FloatArray, sigma: FloatArray, level: FloatArray) -> FloatArray:
-        """E[(Q - level)+] of normal numbers; 0 where the level is infinite."""
+        """E[(Q - level)+] for normal Q; 0 if the level is infinite."""
         from scipy.special import ndtr
 
         z = np.where(np.isfinite(level), (level - mean) / sigma, _SURE)
         return np.asarray(sigma * (np.exp(-z * z / 2) / np.sqrt(2 * np.pi) - z * ndtr(-z)))
 
     def slope(self, rate: float) -> Callable[[float, FloatArray], FloatArray]:
-        """The derivative of means, covariances, and what is summed over the time."""
+        """The derivatives of means, covariances and sums over time."""
         from scipy.special import ndtr
 
         count = len(self.servers)

@@ -1,16 +1,16 @@
-"""How many jobs are at a queue at each time: the forward equations of M(t)/M(t)/m(t)/K.
+"""Probabilities of the number of jobs over time: forward equations of M(t)/M(t)/m(t)/K.
 
-With the arrival rate lambda and the rate of service mu_n with n jobs there, the probabilities p_n
-of 0, 1... jobs follow
+With the arrival rate lambda and the service rate mu_n at n jobs, the probabilities p_n of 0, 1...
+jobs satisfy
 
     d p_n / dt = lambda p_(n-1) - (lambda + mu_n) p_n + mu_(n+1) p_(n+1).
 
-Rates are constant over pieces of time. Within a piece steps of an L-stable approximant of
-order 9 are as long as one of order 7 differs by no more than `ERROR` in the probabilities, weighted
-by the number there (`headway.queueing.transient.careful`). Each needs five systems with three
-diagonals, over the states in which there is any probability. So a slow day takes few steps, however
-fast the servers. Several starts are followed side by side, in columns, and with each the moments of
-a time average.
+Rates are constant over pieces of time. Within a piece, a step by an L-stable approximant of order 9
+is as long as its difference from one of order 7 stays below `ERROR`, in probabilities weighted by
+the number of jobs (`headway.queueing.transient.careful`). Each step solves five tridiagonal systems
+over the states with any probability, so a slowly changing day takes few steps, however fast its
+servers. Several starts are followed side by side as columns, each with the moments of a time
+average.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,19 +33,19 @@ from headway.queueing.transient.careful import (
 from headway.queueing.transient.service import Service
 
 ERROR = 1e-8
-"""Largest difference of a step by two orders; chosen so that means are within 1e-6."""
+"""Largest difference between two orders in a step; chosen so that means are within 1e-6."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A time in which nothing changes.
+    """A piece of time in which nothing changes.
 
     Parameters
     ----------
     length
-        [s].
+        Length [s].
     rate
-        Of arrivals [1/s].
+        Arrival rate [1/s].
     service
         How the queue serves.
     """
@@ -57,14 +57,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Probabilities of numbers of jobs, or what they sum to over a time.
+    """Probabilities of numbers of jobs, or integrals of them over time.
 
     Parameters
     ----------
     first
-        Fewest jobs.
+        Smallest number of jobs.
     chances
-        Of so many, one more, two more...
+        Its probability, then those of one job more, two more...
     """
 
     first: int
@@ -77,11 +77,11 @@ class Numbers:
 
     @property
     def mean(self) -> float:
-        """Mean number."""
+        """The mean number."""
         return float(self.numbers @ self.chances)
 
     def within(self, first: int, last: int) -> "Numbers":
-        """The same from one number up to another, without it; 0 where nothing is known."""
+        """The same for numbers from ``first`` to below ``last``; 0 where nothing was known."""
         wide = np.zeros(last - first)
         low, high = max(first, self.first), min(last, self.first + len(self.chances))
         if low < high:
@@ -96,13 +96,13 @@ class Step:
     Parameters
     ----------
     length
-        How long it lasts [s].
+        Length [s].
     spent
-        The integral of the probabilities over it [s].
+        The integral of the probabilities over the step [s].
     end
         The probabilities at its end.
     is_last
-        Whether its piece ends there.
+        Whether a piece ends with it.
     """
 
     length: float
@@ -112,7 +112,7 @@ class Step:
 
 
 def total(parts: Sequence[Numbers]) -> Numbers:
-    """The sum of several.
+    """The sum of several sets of probabilities.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def total(parts: Sequence[Numbers]) -> Numbers:
 
 
 def exactly(number: int) -> Numbers:
-    """So many jobs for certain.
+    """A number of jobs that is certain.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def exactly(number: int) -> Numbers:
 
 
 def steady(rate: float, service: Service) -> Numbers | None:
-    """The numbers in a steady state; None where there is none.
+    """The numbers of jobs in steady state; None if there is none.
 
     Examples
     --------
@@ -163,14 +163,14 @@ def steady(rate: float, service: Service) -> Numbers | None:
 
 
 class Follower:
-    """Follows columns from piece to piece, with steps as long as the last ones allow.
+    """Follows columns through pieces of time, with each step as long as the last one allows.
 
     Parameters
     ----------
     floor
-        Jobs at which the queue is left for good; 0 for none.
+        Number of jobs below which the queue is left for good; 0 for none.
     error
-        Largest difference of a step by two orders.
+        Largest difference between two orders in a step.
     """
 
     def __init__(self, floor: int = 0, error: float = ERROR) -> None:
@@ -203,12 +203,12 @@ class Follower:
 
 
 def dot(one: FloatArray, other: FloatArray) -> float:
-    """Their product; not by BLAS, whose threads wait for each other longer than this takes."""
+    """The scalar product; not by BLAS, whose threads wait for each other longer than it takes."""
     return float(np.einsum("i,i", one, other))
 
 
 def _first_step(piece: Piece, now: Columns) -> float:
-    """A step to try after a change: some events, or a little of the piece [s]."""
+    """A first step to try after a change: the time of some events, or a part of the piece [s]."""
     chances = now.chances
     mean = dot(np.arange(now.first, now.last, dtype=float), chances)
     served = float(piece.service.rates(np.array([mean + 1]))[0])
@@ -216,21 +216,21 @@ def _first_step(piece: Piece, now: Columns) -> float:
 
 
 def forward(pieces: Iterable[Piece], start: Numbers, floor: int = 0) -> Iterator["Step"]:
-    """Follow the numbers of jobs step by step.
+    """Follow the probabilities of the numbers of jobs step by step.
 
     Parameters
     ----------
     pieces
-        One after the other, each taken when the steps of the one before have been.
+        Pieces of time, each taken only once the steps of the one before have been.
     start
-        Numbers at the start.
+        Probabilities at the start.
     floor
-        Jobs at which the queue is left for good: what comes down to fewer is no longer counted, as
-        for the time until it is first so short. 0 for none.
+        Number of jobs below which the queue is left for good, for the time until it is first so
+        short; 0 for none.
 
     Yields
     ------
-    Steps, which end where pieces do.
+    Steps; each piece ends with one.
 
     Raises
     ------

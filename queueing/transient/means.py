@@ -1,4 +1,4 @@
-"""What a method finds of a load over time: sums over each part of the time."""
+"""The results of a load over time: sums over each part of the time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Met:
     Parameters
     ----------
     arrivals
-        By the number of jobs that they meet, how many come; those that find no room left out.
+        Expected arrivals by the number of jobs that they meet, without those that find no room.
     service
-        How the queue serves then.
+        How the queue serves at that time.
     """
 
     arrivals: Numbers
@@ -28,23 +28,23 @@ class Met:
 
 @dataclass(frozen=True)
 class TimedMeans:
-    """Sums over parts of the time, one number each.
+    """Sums over parts of the time, one number for each part.
 
     Parameters
     ----------
     arrivals, served, lost
-        Jobs that come, are done, or find no room.
+        Jobs that arrive, that complete, and that find no room.
     number
-        Jobs there, on average.
+        Mean number of jobs present.
     busy
-        Share of the servers that is busy, on average; the largest of all stations.
+        Mean utilisation; of several stations the largest.
     times
-        Sum of the response times of those that come in and are served [s].
+        Sum of the response times of jobs that enter and are served [s].
     met
-        What arrivals of each part meet at the only queue, under each service that it may have
-        then; empty where only means are known.
+        What the arrivals of each part meet at the only queue, under each service that it has in
+        that part; empty if only means are known.
     delay
-        Time of each elsewhere, a constant [s].
+        Constant time of each job elsewhere [s].
     """
 
     arrivals: FloatArray
@@ -63,17 +63,17 @@ class TimedMeans:
         met: tuple[tuple[Met, ...], ...] = (),
         delay: float = 0.0,
     ) -> "TimedMeans":
-        """Of rows, one a part: arrivals, served, lost, number, busy, times."""
+        """The sums from rows, one for each part: arrivals, served, lost, number, busy, times."""
         columns = (np.array(column) for column in zip(*rows, strict=True))
         arrivals, served, lost, number, busy, times = columns
         return cls(arrivals, served, lost, number, busy, times, met, delay)
 
     def over(self, time: float, parts: Sequence[int]) -> float:
-        """Expected number of arrivals in some parts whose response time exceeds a time."""
+        """Expected arrivals in these parts whose response time exceeds ``time``."""
         return _over(self._together(parts), time - self.delay)
 
     def percentile(self, percent: float, parts: Sequence[int]) -> float:
-        """The time [s] that so many of 100 arrivals in some parts do not exceed; NaN of none."""
+        """The response time [s] not exceeded by so many of 100 arrivals; NaN without any."""
         from scipy.optimize import brentq
 
         met = self._together(parts)
@@ -91,7 +91,7 @@ class TimedMeans:
         return self.delay + float(brentq(excess, 0.0, high, xtol=1e-12, rtol=1e-9))
 
     def _together(self, parts: Sequence[int]) -> tuple[Met, ...]:
-        """What arrivals of some parts meet, under each service once."""
+        """What the arrivals of these parts meet, with each service once."""
         by_service: dict[Service, list[Numbers]] = {}
         for one in (each for k in parts for each in self.met[k]):
             by_service.setdefault(one.service, []).append(one.arrivals)
@@ -99,7 +99,7 @@ class TimedMeans:
 
 
 def _over(met: tuple[Met, ...], time: float) -> float:
-    """Expected number of arrivals whose response time at the queue exceeds a time."""
+    """Expected arrivals whose response time at the queue exceeds ``time``."""
     if time <= 0:
         return float(sum(one.arrivals.chances.sum() for one in met))
     found = 0.0

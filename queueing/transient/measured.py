@@ -1,9 +1,10 @@
-"""How far approximations of a load over time were off, as `tests.campaigns.days` measured them.
+"""The errors of approximations of a load over time, as `tests.campaigns.days` measured them.
 
-The largest errors of any period of 40 random days at one queue, forward equations being exact. Of
-their periods 90 of 100 had response times within 0.8% for offered loads, 0.9% pointwise, and 10% as
-a fluid. Errors at networks are beside simulated days, whose own spread of some percent is in them
-(`tests.campaigns.network_days`); there the three have 90 of 100 within 8%, 9% and 24%.
+These are the largest errors over all periods of 40 random days at one queue, beside the exact
+forward equations. Response times of 90 in 100 periods were within 0.8% for offered loads, 0.9% for
+pointwise, and 10% for a fluid. Errors at networks are beside simulated days, and include the spread
+of some per cent of the simulation itself (`tests.campaigns.network_days`): there 90 in 100 were
+within 8%, 9% and 24%.
 """
 
 from headway.queueing.methods.method import Error
@@ -14,23 +15,23 @@ _BELOW = "in 24 periods of days at one queue, at most 90% busy"
 _ABOVE = "in 24 periods of days at one queue, up to 130% of its capacity"
 
 OFFERED_LOAD_ERROR = Error(4.0, 20.4, _BELOW, _BY)
-"""Of the steady state of the load that infinitely many servers would have."""
+"""Errors of the steady state of the load that infinitely many servers would have."""
 
 POINTWISE_ERROR = Error(6.7, 21.8, _BELOW, _BY)
-"""Of the steady state of each rate."""
+"""Errors of the steady state of each rate."""
 
 FLUID_ERROR = Error(9.3, 63.0, _ABOVE, _BY)
-"""Of means and covariances as if numbers were normal."""
+"""Errors of means and covariances with normal numbers of jobs."""
 
 _BY_NETWORKS = "python -m tests.campaigns.network_days --count 24"
 _AT_NETWORKS = "in periods of simulated days of networks, {}"
 _BUSY = _AT_NETWORKS.format("at most 90% busy (90 of 100 within {})")
 
 OFFERED_LOAD_NETWORK_ERROR = Error(26.7, 22.1, _BUSY.format("8%"), _BY_NETWORKS)
-"""Of offered loads at several queues."""
+"""Errors of offered loads at several queues."""
 
 POINTWISE_NETWORK_ERROR = Error(26.7, 23.3, _BUSY.format("9%"), _BY_NETWORKS)
-"""Pointwise at several queues."""
+"""Errors of the pointwise method at several queues."""
 
 FLUID_NETWORK_ERROR = Error(
     18.9,
@@ -38,21 +39,21 @@ FLUID_NETWORK_ERROR = Error(
     _AT_NETWORKS.format("up to 130% of their capacity (90 of 100 within 24%)"),
     _BY_NETWORKS,
 )
-"""Of a fluid at several queues."""
+"""Errors of a fluid at several queues."""
 
 
 def offered_load_error(network: TimedNetwork) -> Error:
-    """How far offered loads may be off."""
+    """The measured error of offered loads for a network."""
     return OFFERED_LOAD_ERROR if len(network.queues) < 2 else OFFERED_LOAD_NETWORK_ERROR
 
 
 def pointwise_error(network: TimedNetwork) -> Error:
-    """How far steady states of each rate may be off."""
+    """The measured error of the pointwise method for a network."""
     return POINTWISE_ERROR if len(network.queues) < 2 else POINTWISE_NETWORK_ERROR
 
 
 def fluid_error(network: TimedNetwork) -> Error:
-    """How far a fluid may be off."""
+    """The measured error of a fluid for a network."""
     return FLUID_ERROR if len(network.queues) < 2 else FLUID_NETWORK_ERROR
 
 
@@ -63,4 +64,4 @@ AUTOSCALED_ERROR = Error(
     "metric's target within 11%)",
     "python -m tests.campaigns.autoscaled",
 )
-"""Of courses of an autoscaler, with 100 to 2,000 requests in an interval."""
+"""Errors of following an autoscaler, with 100 to 2,000 requests in an interval."""

@@ -1,7 +1,7 @@
-"""Methods for a load that follows time: forward equations, modified offered load, and others.
+"""Methods for loads that vary with time: forward equations, modified offered load, and others.
 
-*Pointwise stationary*: at each time the steady state of its rate. It has no memory, so it follows a
-day that changes slowly beside the queue's own relaxation time.
+*Pointwise stationary*: the steady state of each time's rate. It has no memory, so it suits days
+that change slowly compared with the relaxation time of the queue.
 Source: Green and Kolesar, *The pointwise stationary approximation for queues with nonstationary
 arrivals*, Management Science 37(1), 1991, 84-97.
 
@@ -9,7 +9,7 @@ arrivals*, Management Science 37(1), 1991, 84-97.
 
     a' = lambda(t) - a / S,
 
-which lags behind the rate as the queue does.
+which lags behind the arrival rate as the queue does.
 Source: Jennings, Mandelbaum, Massey and Whitt, *Server staffing to meet time-varying demand*,
 Management Science 42(10), 1996, 1383-1394; Massey and Whitt, *An analysis of the modified
 offered-load approximation for the nonstationary Erlang loss model*, Annals of Applied Probability
@@ -28,12 +28,12 @@ from headway.queueing.transient.service import Service
 
 
 def by_forward(network: TimedNetwork) -> TimedMeans:
-    """Solve the forward equations of the only queue."""
+    """Solve the forward equations of the network's only queue."""
     services = [network.service(network.queue, part) for part in range(len(network.rates))]
     lengths, rates = network.lengths.tolist(), network.rates.tolist()
     pieces = [Piece(*each) for each in zip(lengths, rates, services, strict=True)]
     begin = network.begin()
-    assert begin is not None  # noqa: S101 - its need says so
+    assert begin is not None  # noqa: S101 - guaranteed by a need of the method
     return gathered(network, spent(pieces, begin))
 
 
@@ -49,14 +49,14 @@ def spent(pieces: Sequence[Piece], start: Numbers) -> Iterator[list[tuple[Number
 
 
 def gathered(network: TimedNetwork, times: Iterable[list[tuple[Numbers, Service]]]) -> TimedMeans:
-    """Sums over parts of the numbers at the only queue; others are delays.
+    """Sums over parts of the time at the only queue; other stations are delays.
 
     Parameters
     ----------
     network
-        With one queue.
+        The network, with one queue.
     times
-        Integrals of its probabilities over each part [s], under each service that it has then.
+        Integrals of probabilities over each part [s], under each service that the queue has in it.
     """
     rows, met = [], []
     delay, lengths = network.delay, network.lengths.tolist()
@@ -79,9 +79,9 @@ def gathered(network: TimedNetwork, times: Iterable[list[tuple[Numbers, Service]
 
 
 def _sums(time: Numbers, rate: float, service: Service) -> tuple[tuple[float, ...], Met]:
-    """What is done in a time with so many jobs there [s], and what those that come in meet.
+    """Sums over a time with these integrals of probabilities [s], and what its arrivals meet.
 
-    Jobs that come in and that are served, jobs and busy servers over the time, response times.
+    The sums: jobs that enter, jobs served, number of jobs, busy servers, and response times.
     """
     numbers, chances = time.numbers, time.chances
     came = rate * np.where(numbers < service.places, chances, 0.0)
@@ -97,12 +97,12 @@ def _sums(time: Numbers, rate: float, service: Service) -> tuple[tuple[float, ..
 
 
 def by_pointwise(network: TimedNetwork) -> TimedMeans:
-    """The steady state of each rate: of the only queue with percentiles, else of each station."""
+    """Solve the steady state of each rate: of the only queue, or of each station by means."""
     return _of_loads(network, np.outer(network.rates, network.visits))
 
 
 def by_offered_load(network: TimedNetwork) -> TimedMeans:
-    """The steady state of the load that infinitely many servers would have."""
+    """Solve the steady state of the load that infinitely many servers would have."""
     from scipy.linalg import expm
 
     count = len(network.stations)
@@ -113,7 +113,7 @@ def by_offered_load(network: TimedNetwork) -> TimedMeans:
         times = np.array([network.service(s, part).time for s in network.stations])
         if part == 0:
             loads = rate * network.visits * times
-        # of (load, its integral, the rate): a linear system
+        # a linear system for the load, its integral, and the arrival rate
         whole = np.zeros((2 * count + 1, 2 * count + 1))
         whole[:count, :count] = flow / times
         whole[:count, -1] = entry * rate
@@ -125,7 +125,7 @@ def by_offered_load(network: TimedNetwork) -> TimedMeans:
 
 
 def _of_loads(network: TimedNetwork, rates: FloatArray) -> TimedMeans:
-    """Steady states at these rates at each station, shape (parts, stations)."""
+    """Steady states at these arrival rates of each station, shape (parts, stations)."""
     if len(network.queues) == 1 and network.visits[network.queues[0]] == 1:
         services = [network.service(network.queue, part) for part in range(len(network.rates))]
         at_queue = rates[:, network.queues[0]].tolist()
@@ -150,5 +150,5 @@ def _for(rate: float, service: Service, length: float) -> Numbers:
     if not service.speeds and not np.isfinite(service.servers):
         return Numbers(int(rate * service.time), np.full(1, length))
     found = steady(rate, service)
-    assert found is not None  # noqa: S101 - its need says so
+    assert found is not None  # noqa: S101 - guaranteed by a need of the method
     return Numbers(found.first, found.chances / found.chances.sum() * length)

@@ -1,4 +1,4 @@
-"""Queues and networks whose load follows time, as their methods take them."""
+"""Queues and networks whose load varies with time, in the form that methods take."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,18 +16,18 @@ from headway.queueing.transient.service import Service
 
 @dataclass(frozen=True)
 class TimedStation:
-    """A station whose capacity may follow time.
+    """A station whose capacity may vary with time.
 
     Parameters
     ----------
     name
-        For messages.
+        Used in messages.
     services
-        How it serves, each as long as `TimedNetwork.which` says.
+        How it serves; one service for each number in `TimedNetwork.which`.
     entry
-        Share of all jobs that comes in here.
+        Share of jobs that enter the network here.
     lacking
-        Why no law of time is known of it; empty where one is.
+        Why its law of service times is not supported; empty if it is.
     """
 
     name: str
@@ -37,30 +37,30 @@ class TimedStation:
 
     @property
     def is_delay(self) -> bool:
-        """Whether all are served at once."""
+        """Whether it is a delay: nobody waits there."""
         return not self.services[0].speeds and not np.isfinite(self.services[0].servers)
 
 
 @dataclass(frozen=True, eq=False)
 class TimedNetwork:
-    """A network whose load follows time.
+    """A network whose load varies with time.
 
     Parameters
     ----------
     edges
-        Between parts of the time in which nothing changes [s], shape (parts + 1,).
+        Limits of the parts of the time in which nothing changes [s], shape (parts + 1,).
     rates
-        Of arrivals from outside in each part [1/s].
+        Arrival rate from outside in each part [1/s].
     which
-        Position of the services that hold in each part.
+        Index of the services that hold in each part.
     stations
-        Where jobs are served.
+        The stations.
     onward
-        Probability to go from each station (row) to each (column).
+        Routing probabilities from each station (row) to each (column).
     start
-        Jobs at the start: a number, or None for a steady state at the first rate.
+        Number of jobs at the start, or None for the steady state of the first rate.
     beyond
-        Time of each job outside the stations, a constant [s].
+        Constant time that each job spends outside the stations [s].
     """
 
     edges: FloatArray
@@ -78,7 +78,7 @@ class TimedNetwork:
 
     @property
     def lengths(self) -> FloatArray:
-        """Of the parts [s]."""
+        """Lengths of the parts [s]."""
         return np.diff(self.edges)
 
     @cached_property
@@ -90,7 +90,7 @@ class TimedNetwork:
 
     @cached_property
     def queues(self) -> tuple[int, ...]:
-        """Positions of stations that are no delays."""
+        """Indices of the stations that are not delays."""
         return tuple(k for k, station in enumerate(self.stations) if not station.is_delay)
 
     @property
@@ -105,18 +105,18 @@ class TimedNetwork:
         return float(self.visits @ times)
 
     def service(self, station: TimedStation, part: int) -> Service:
-        """How a station serves in a part of the time."""
+        """The service of a station in a part of the time."""
         return station.services[min(int(self.which[part]), len(station.services) - 1)]
 
     def begin(self) -> Numbers | None:
-        """Numbers at the start at the only queue; None where there is no steady state then."""
+        """Numbers of jobs at the start at the only queue; None if there is no steady state then."""
         if self.start is not None:
             return exactly(self.start)
         return steady(float(self.rates[0]), self.service(self.queue, 0))
 
 
 def lone(network: TimedNetwork) -> str:
-    """What is in the way of following one queue."""
+    """Why the network has no single queue to follow; empty if it has."""
     if len(network.queues) != 1:
         names = ", ".join(network.stations[k].name for k in network.queues)
         return (
@@ -138,12 +138,12 @@ def _returns(network: TimedNetwork, queue: int) -> bool:
 
 
 def markov(network: TimedNetwork) -> str:
-    """The first station of which no law of time is known."""
+    """Refuse the first station whose law of service times is not supported."""
     return next((f"{s.name}: {s.lacking}" for s in network.stations if s.lacking), "")
 
 
 def roomy(network: TimedNetwork) -> str:
-    """The first station with a limit."""
+    """Refuse the first station with a limit on its jobs."""
     for station in network.stations:
         if any(np.isfinite(service.places) for service in station.services):
             return (
@@ -154,7 +154,7 @@ def roomy(network: TimedNetwork) -> str:
 
 
 def by_servers(network: TimedNetwork) -> str:
-    """The first station whose speed depends on the number there."""
+    """Refuse the first station whose speed depends on its number of jobs."""
     for station in network.stations:
         if any(service.speeds for service in station.services):
             return (
@@ -165,7 +165,7 @@ def by_servers(network: TimedNetwork) -> str:
 
 
 def startable(network: TimedNetwork) -> str:
-    """Whether there is a steady state at the start."""
+    """Refuse a start in steady state if there is none."""
     if len(network.queues) == 1 and network.begin() is None:
         return (
             f"{network.queue.name}: no steady state at the first rate, which is above its "
@@ -175,14 +175,14 @@ def startable(network: TimedNetwork) -> str:
 
 
 def unhurried(network: TimedNetwork) -> str:
-    """Whether a start is asked for that has to be remembered."""
+    """Refuse a given start, which a method without memory would ignore."""
     if network.start is not None:
         return "method {asked} has no memory of a start; use method forward, or --start steady"
     return ""
 
 
 def never_full(network: TimedNetwork) -> str:
-    """When the load first exceeds a capacity."""
+    """Refuse a load above a capacity, with the first time."""
     for part, rate in enumerate(network.rates.tolist()):
         for station, visits in zip(network.stations, network.visits.tolist(), strict=True):
             service = network.service(station, part)

@@ -1,10 +1,10 @@
-"""The exponential of a matrix as a sum of a few linear systems: subdiagonal Padé approximants.
+"""The exponential of a matrix by a few linear systems: subdiagonal Padé approximants.
 
     exp(z) = N(z) / D(z) + O(z^(2q)) = sum over the poles of w / (z - theta),
 
-with degrees q - 1 and q. They are L-stable, so fast modes die out whatever the step; and as the sum
+with degrees q - 1 and q. They are L-stable, so fast modes decay at any step length, and as the sum
 is 1 at z = 0, probabilities keep their total. The integral of the solution over a step of length h
-comes from the same systems, with weights h w / theta.
+follows from the same systems, with weights h w / theta.
 
 Source: Hairer and Wanner, *Solving Ordinary Differential Equations II*, 2nd ed. 1996, sections IV.3
 (Padé approximants) and IV.4 (L-stability; theorem 4.12).
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Pade:
-    """Poles in the upper half plane or on the real axis, and their weights.
+    """Poles in the upper half plane or on the real axis, with their weights.
 
     Parameters
     ----------
     poles, weights
-        The weight of a pole that is not real counts for its conjugate too.
+        The poles, and their weights; that of a complex pole also counts for its conjugate.
 
     Examples
     --------
@@ -40,12 +40,12 @@ class Pade:
 
 @cache
 def pade(degree: int) -> Pade:
-    """The approximant of degrees q - 1 and q, of order 2 q - 1.
+    """The approximant of degrees q - 1 and q, which has order 2 q - 1.
 
     Parameters
     ----------
     degree
-        q, from 1 on.
+        q, 1 or more.
     """
     above, below = _coefficients(degree - 1, degree), _coefficients(degree, degree - 1)
     top = np.polynomial.Polynomial(above)
@@ -60,7 +60,7 @@ def pade(degree: int) -> Pade:
 
 
 def _coefficients(own: int, other: int) -> NDArray[np.float64]:
-    """Of the polynomial of this degree beside one of the other degree, lowest first."""
+    """Coefficients, lowest first, of the polynomial of degree ``own``, beside one of ``other``."""
     total = own + other
     return np.array(
         [comb(own, j) * factorial(total - j) / factorial(total) for j in range(own + 1)]

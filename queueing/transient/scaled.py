@@ -1,23 +1,24 @@
-"""A queue under an autoscaler: forward equations from look to look, of all courses it may take.
+"""A queue under an autoscaler: forward equations from look to look, along all possible courses.
 
-What an autoscaler sees is the metric's mean since its last look, which is random, and what it does
-decides how the queue goes on. So all courses are followed side by side: with each state of the
-replicas (`headway.queueing.transient.autoscaler.Replicas`) the probabilities p_n of n jobs, and
-the moments of the metric y where n jobs are left (`headway.queueing.transient.systems`),
+At a look an autoscaler sees the mean of its metric since the last look, which is random, and its
+decision affects the queue from then on. So all courses (histories of the replicas) are followed
+side by side: for each state of the replicas (`headway.queueing.transient.autoscaler.Replicas`) the
+probabilities p_n of n jobs, and the moments of the metric y together with n jobs at the look
+(`headway.queueing.transient.systems`),
 
     u_n = E[y; N = n],   w_n = E[y^2; N = n].
 
-At a look y is taken to be normal given n, with the mean u_n / p_n and the variance
-w_n / p_n - (u_n / p_n)^2, so a share
+Given n, y is taken as normal at a look, with mean u_n / p_n and variance w_n / p_n - (u_n / p_n)^2,
+so that probability
 
     p_n (Phi((b - u_n / p_n) / s_n) - Phi((a - u_n / p_n) / s_n))
 
-goes on with what the rule wants for a < y <= b. Means and variances, and how they hang together
-with the queue that is left, are exact; the normal law is not. Courses that come to the same state
-are one from then on. Start delays that follow a law are taken to have a few values.
+goes on with the number of replicas that the rule wants for a < y <= b. Means, variances and
+covariances with the queue are exact; the normal law is not. Courses that reach the same state are
+merged. A law of start delays is represented by a few values.
 
-Whether a minute's mean response time exceeds a target is followed likewise: by the sum of the
-excess R(n) - target of those that come, R(n) being the mean response time of one that meets n.
+Whether the mean response time of a minute exceeds a target is followed in the same way: by the sum
+of R(n) - target over arrivals, with R(n) the mean response time of an arrival that meets n.
 """
 
 from bisect import bisect, bisect_left
@@ -41,43 +42,50 @@ from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.service import Service
 
 ERROR = 1e-3
-"""Largest difference of a step by two orders. With a hundredth of it mean response times differ by
-up to 0.3% in a minute and 0.01% over a day, and replicas by up to 10% in a minute and 0.4% over a
-day, as courses part at other looks; over a day that is less than the normal law is off by.
-``python -m tests.campaigns.autoscaled_steps --seed 1000 --count 6`` measures it."""
+"""Largest difference between two orders in a step. Against a hundredth of it, mean response
+times differ by up to 0.3% in a minute and 0.01% over a day, and replicas by up to 10% in a
+minute and 0.4% over a day, as courses separate at other looks; over a day the normal law is
+further off. ``python -m tests.campaigns.autoscaled_steps --seed 1000 --count 6`` measures it.
+"""
 
 FEWEST = 1e-4
-"""Probability below which a look does not part a course; chosen likewise."""
+"""Probability below which a look does not split a course; chosen in the same way."""
 
 MOST, FEW = 24, 4
-"""Courses that are followed side by side, of days with few looks and with many; the least likely
-join those that they are most like. With 4 in place of 24 replicas differ by up to 2%."""
+"""Courses followed side by side, for days with few looks and for days with many; the least
+likely ones are merged with those most like them. With 4 instead of 24, replicas differ by up to
+2%.
+"""
 
 CELLS = 6000
-"""Numbers of jobs of all courses together from which on fewer courses are followed: a queue that is
-long keeps all servers busy, so that the metric is certain and courses part less. Chosen."""
+"""States of all courses together above which fewer courses are followed: a long queue keeps all
+servers busy, so that the metric is certain and courses separate less. Chosen.
+"""
 
 LOOKS = 400
-"""Looks up to which a day has few; of more, fewer courses are followed, so that days take as long
-as they would with so many looks, or as `FEW` courses take."""
+"""Number of looks up to which a day counts as one with few. With more, fewer courses are
+followed, down to `FEW`, so that days take no longer than with this number.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What an autoscaler does, on average over all courses.
+    """What an autoscaler does, as a mean over all courses.
 
     Parameters
     ----------
     replicas, servers
         Replicas asked for in each part of the time, and servers that are ready.
     low, high
-        Replicas asked for in each part that 5 and 95 of 100 courses do not exceed.
+        Replicas asked for in each part that 5 and 95 in 100 courses do not exceed.
     looks, above
-        When it looked [s], and the probability that it then saw its metric above its target.
+        Times of looks [s], and the probability that a look saw its metric above the target.
     changes, needless
-        Expected changes, and those that add what was removed though no more is needed.
+        Expected changes, and those that add back replicas that were removed though the load is no
+        higher.
     late
-        Probability that the mean response time of each minute exceeds the target; empty without.
+        Probability for each minute that its mean response time exceeds the target; empty without
+        one.
     """
 
     replicas: FloatArray
@@ -93,14 +101,14 @@ class Course:
 
 @dataclass(frozen=True)
 class Target:
-    """A response time at the queue that the means of some times are not to exceed.
+    """A response time at the queue, with which the means of some times are compared.
 
     Parameters
     ----------
     time
         The response time [s].
     edges
-        Of these times [s], some of those of the network.
+        Limits of these times [s], which are among those of the network.
     """
 
     time: float
@@ -108,11 +116,11 @@ class Target:
 
 
 MOST_LOOKS = 100_000
-"""Looks of a day: more than one for each second of it."""
+"""Most looks of a day: more than one a second."""
 
 
 def looks_of(law: Autoscaler, first: float, last: float) -> FloatArray:
-    """When an autoscaler looks [s].
+    """Times of an autoscaler's looks [s].
 
     Examples
     --------
@@ -147,15 +155,15 @@ def by_autoscaler(
     Parameters
     ----------
     network
-        Whose edges have those of `looks_of`.
+        The network; the times of `looks_of` are among its edges.
     law, count
-        The autoscaler, and how many replicas there are at first, all ready.
+        The autoscaler, and the number of replicas at the start, all ready.
     service
-        How so many replicas serve.
+        Function from a number of replicas to their service.
     needed
         Replicas that the load of each part needs.
     target
-        What mean response times are compared with, if anything.
+        Target that mean response times are compared with, if any.
     """
     courses = Courses(network, law, count, service, needed, target)
     means = gathered(network, courses.parts())
@@ -164,14 +172,14 @@ def by_autoscaler(
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Courses whose replicas serve alike, a column of the numbers of jobs for each."""
+    """Courses whose replicas serve alike, with a column of the numbers of jobs for each."""
 
     pods: tuple[Replicas, ...]
     columns: Columns
 
 
 class Courses:
-    """All courses that replicas may take, with the probabilities of numbers of jobs of each."""
+    """All courses of the replicas, each with its probabilities of the numbers of jobs."""
 
     def __init__(
         self,
@@ -185,7 +193,7 @@ class Courses:
         self.network, self.law, self.service, self.needed = network, law, service, needed
         self.rule, self.target = Rule(law), target
         begin = network.begin()
-        assert begin is not None  # noqa: S101 - its need says so
+        assert begin is not None  # noqa: S101 - guaranteed by a need of the method
         self.moments = 3 if target is None else 5
         cells = np.zeros((len(begin.chances), self.moments, 1))
         cells[:, 0, 0] = begin.chances / begin.chances.sum()
@@ -201,14 +209,14 @@ class Courses:
         self.most = int(np.clip(MOST * LOOKS / max(looks, 1), FEW, MOST))
 
     def course(self) -> Course:
-        """What was seen on the way."""
+        """The means over all courses so far."""
         replicas, servers, low, high = np.array(self.rows).T
         looks, above = np.array(self.looks).reshape(-1, 2).T
         sums, late = (self.changes, self.needless), np.array(self.late)
         return Course(replicas, servers, low, high, looks, above, *sums, late)
 
     def parts(self) -> Iterator[list[tuple[Numbers, Service]]]:
-        """Of each part of the time: integrals of the probabilities [s], under each service."""
+        """For each part of the time, integrals of the probabilities [s] under each service."""
         law, due = self.law, float(self.network.edges[0]) + self.law.interval
         before = 0
         each = zip(pairwise(self.network.edges.tolist()), self.network.rates.tolist(), strict=True)
@@ -221,7 +229,7 @@ class Courses:
                 self.compare(end)
 
     def through(self, at: float, end: float, rate: float) -> list[tuple[Numbers, Service]]:
-        """Follow all courses; some replicas may become ready on the way."""
+        """Follow all courses between two times; replicas may become ready in between."""
         spent: dict[Service, list[Numbers]] = {}
         pods = [each for group in self.groups for each in group.pods]
         weights = [w for g in self.groups for w in g.columns.cells[:, 0].sum(axis=0).tolist()]
@@ -248,24 +256,24 @@ class Courses:
         return [(total(each), service) for service, each in spent.items()]
 
     def follower(self, service: Service) -> Follower:
-        """What follows courses whose replicas serve so."""
+        """A follower of courses with this service."""
         del service
         return Follower(error=ERROR)
 
     def serving(self, full: int, warming: int) -> Service:
-        """Those that warm up make all slower in common."""
+        """The service of all replicas; those warming up slow all down alike."""
         whole = self.service(full + warming)
         return whole.slowed((full + warming) / (full + self.law.warm_up_speed * warming))
 
     def seen(self, service: Service, ready: int, rate: float) -> Seen:
-        """The mean of the metric over its target, and the excess of response times."""
+        """The sums to follow: the mean of metric over target, and the excess of response times."""
         key = service, ready, rate if self.law.metric == "rate" else 0.0
         if key not in self.gains:
             self.gains[key] = self.gaining(*key)
         return self.gains[key]
 
     def gaining(self, service: Service, ready: int, rate: float) -> Seen:
-        """What these sums gain with each number of jobs."""
+        """Gains of these sums, by number of jobs."""
         law, target = self.law, self.target
         scale = 1 / (law.target * law.interval)
 
@@ -284,8 +292,8 @@ class Courses:
         return gains
 
     def compare(self, time: float) -> None:
-        """Compare the mean response time of a minute that ends now."""
-        assert self.target is not None  # noqa: S101 - the caller asked
+        """Compare the mean response time of the minute that ends now with the target."""
+        assert self.target is not None  # noqa: S101 - guaranteed by the caller
         edge = self.target.edges[len(self.late) + 1]
         if time < edge - 1e-9 * self.law.interval:
             return
@@ -297,7 +305,7 @@ class Courses:
         self.late.append(over)
 
     def together(self, time: float) -> list[Together]:
-        """Courses by how their replicas serve from a time on."""
+        """Courses, grouped by how their replicas serve from now on."""
         found: dict[tuple[int, int], list[tuple[Together, int]]] = {}
         for group in self.groups:
             for place, pods in enumerate(group.pods):
@@ -308,7 +316,7 @@ class Courses:
         return [_joined([_one(*each) for each in members]) for members in found.values()]
 
     def look(self, time: float, *, risen: bool) -> None:
-        """Part the courses by what a look may see, and join those that come to the same state."""
+        """Split the courses by what a look may see, and merge those that reach the same state."""
         found: dict[Replicas, list[_Part]] = {}
         above = 0.0
         for group in self.groups:
@@ -335,7 +343,7 @@ class Courses:
         self.groups = _regrouped(found, most, lambda pods: self.rule.ready(pods, time))
 
     def kinds(self, group: Together, time: float) -> dict[tuple[int, int], list[int]]:
-        """Places of courses by how many replicas were ready since the last look, and by all."""
+        """Indices of courses, by replicas ready since the last look and by all replicas."""
         found: dict[tuple[int, int], list[int]] = {}
         for place, pods in enumerate(group.pods):
             ready = max(sum(self.rule.ready(pods, time - self.law.interval)), 1)
@@ -343,7 +351,7 @@ class Courses:
         return found
 
     def counted(self, old: AtLook, new: Replicas, chance: float) -> None:
-        """Count a change, and whether it was needless."""
+        """Count a change of replicas, and whether it was needless."""
         number = new.number
         if number != old.number:
             self.changes += chance
@@ -351,46 +359,46 @@ class Courses:
 
 
 _NOTHING = 1e-30
-"""Probability below which there is none: rounding is all that its moments would have."""
+"""Probability that counts as 0, as its moments would be rounding only."""
 
 _FAR = 5.0
-"""Deviations beyond which almost nothing is seen."""
+"""Standard deviations beyond which a metric is hardly ever seen."""
 
 _SURE = 1e-9
-"""Deviation of what is certain, in units of its target."""
+"""Standard deviation given to a metric that is certain, relative to its target."""
 
 
 class _Normal:
-    """The law of what is seen, by the number of jobs that are left (row) and course (column)."""
+    """The normal law of the metric seen, by number of jobs (row) and course (column)."""
 
     def __init__(self, mean: FloatArray, deviation: FloatArray) -> None:
         self.mean, self.deviation = mean, deviation
 
     @classmethod
     def of(cls, cells: FloatArray) -> "_Normal":
-        """By the moments."""
+        """The law from its moments."""
         chances = np.where(cells[:, 0] > _NOTHING, cells[:, 0], np.inf)
         mean = cells[:, 1] / chances
         variance = np.maximum(cells[:, 2] / chances - mean**2, 0.0)
         return cls(mean, np.sqrt(variance) + _SURE)
 
     def below(self, place: Amount) -> FloatArray:
-        """Probability that less is seen than at one place, or several."""
+        """Probability that the metric is below a value, or each of several."""
         from scipy.special import ndtr
 
         return np.asarray(ndtr((place - self.mean) / self.deviation))
 
     def above(self, chances: FloatArray, place: float) -> float:
-        """Probability of all that more is seen."""
+        """Total probability that the metric is above a value."""
         return float(np.einsum("nb,nb", chances, 1 - self.below(place)))
 
     def _ends(self, likely: NDArray[np.bool_]) -> tuple[float, float]:
-        """Between which almost all is seen."""
+        """An interval in which almost every metric is seen."""
         mean, around = self.mean[likely], _FAR * self.deviation[likely]
         return float((mean - around).min()), float((mean + around).max())
 
     def parted(self, state: Columns, places: FloatArray, wanted: list[int]) -> "_Seen":
-        """The law of what is wanted, which changes at these places of what is seen."""
+        """Probabilities of the numbers wanted, a step function of the metric."""
         chances = state.cells[:, 0]
         likely = chances > FEWEST * chances.max()
         start, stop = np.searchsorted(places, self._ends(likely)).tolist()
@@ -407,8 +415,8 @@ class _Seen:
     Parameters
     ----------
     state, shares, wanted
-        The courses, and by what is wanted: the share of each number of jobs that leads to it, shape
-        (wanted, states, courses).
+        The courses; for each number wanted and each number of jobs, the probability of wanting it,
+        shape (wanted, states, courses); and the numbers wanted.
     """
 
     state: Columns
@@ -416,7 +424,7 @@ class _Seen:
     wanted: list[int]
 
     def likely(self) -> Iterator[tuple[int, int, float]]:
-        """Rows of what is wanted, and courses, of a probability to speak of."""
+        """Row of the number wanted, course and probability, unless that is negligible."""
         chances = self.state.cells[:, 0]
         sums = np.einsum("nb,knb->kb", chances, self.shares)
         each = np.nonzero((sums > FEWEST) & (sums > FEWEST * chances.sum(axis=0)))
@@ -425,7 +433,7 @@ class _Seen:
 
 
 class _Part(NamedTuple):
-    """What goes on from a look: a row of what is wanted, a course, and how much of both."""
+    """A part of a course after a look: a row of the number wanted, a course, and its shares."""
 
     seen: _Seen
     row: int
@@ -434,7 +442,7 @@ class _Part(NamedTuple):
     chance: float
 
     def add(self, whole: Columns, place: int) -> None:
-        """Add it to a course of others; what the look saw begins anew."""
+        """Add this part to a merged course; the sums of the look start anew at 0."""
         state = self.seen.state
         first = state.first - whole.first
         here = whole.cells[first : first + len(state.cells), :, place]
@@ -446,11 +454,11 @@ class _Part(NamedTuple):
 
 
 _LOOKED = 3
-"""Moments of what a look sees, the probability being the first."""
+"""Number of moments of a look's metric, including the probability."""
 
 
 def _apart(times: Sequence[float], near: float) -> list[float]:
-    """Those that are more than a little after the one before."""
+    """Times that are more than ``near`` after the one before."""
     return [at for k, at in enumerate(times) if k == 0 or at - times[k - 1] > near]
 
 
@@ -460,7 +468,7 @@ def _one(group: Together, place: int) -> tuple[Replicas, Columns]:
 
 
 def _joined(each: list[tuple[Replicas, Columns]]) -> Together:
-    """Side by side."""
+    """Courses side by side as one group."""
     first = min(columns.first for _, columns in each)
     last = max(columns.last for _, columns in each)
     cells = [columns.within(first, last).cells for _, columns in each]
@@ -470,7 +478,7 @@ def _joined(each: list[tuple[Replicas, Columns]]) -> Together:
 def _regrouped(
     found: dict[Replicas, list[_Part]], most: int, kind: Callable[[Replicas], tuple[int, int]]
 ) -> list[Together]:
-    """The likeliest courses after a look; each of the others joins the one most like it."""
+    """The likeliest courses after a look; all others are merged with those most like them."""
     weights = {pods: sum(part.chance for part in parts) for pods, parts in found.items()}
     order = sorted(found, key=lambda pods: -weights[pods])
     kept = sorted(order[:most], key=_likeness)
@@ -485,7 +493,7 @@ def _regrouped(
 
 
 def _added(parts: dict[Replicas, list[_Part]], whole: float) -> Together:
-    """Courses side by side, each the sum of its parts, all as probable as that allows."""
+    """Courses side by side, each the sum of its parts, with probabilities that sum to 1."""
     states = [part.seen.state for each in parts.values() for part in each]
     first, last = min(one.first for one in states), max(one.last for one in states)
     columns = Columns(first, np.zeros((last - first, states[0].cells.shape[1], len(parts))))
@@ -497,12 +505,12 @@ def _added(parts: dict[Replicas, list[_Part]], whole: float) -> Together:
 
 
 def _likeness(pods: Replicas) -> tuple[int, int, Replicas]:
-    """By which courses are put in order, those that serve alike beside each other."""
+    """Sort key of courses, which puts those that serve alike next to each other."""
     return pods.number, pods.settled, pods
 
 
 def _nearest(kept: list[Replicas], pods: Replicas) -> Replicas:
-    """The one most like it: before or after it in order, with as many replicas if there is one."""
+    """The course most like this one: a neighbour in order, with as many replicas if possible."""
 
     def far(one: Replicas) -> tuple[int, int]:
         return abs(one.number - pods.number), abs(one.settled - pods.settled)
@@ -514,7 +522,7 @@ def _nearest(kept: list[Replicas], pods: Replicas) -> Replicas:
 def _percentiles(
     values: Sequence[float], weights: Sequence[float], shares: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """The values that so many do not exceed."""
+    """The values not exceeded by these shares of the weight."""
     order = sorted(zip(values, weights, strict=True))
     whole = list(accumulate(weight for _, weight in order))
     places = (bisect_left(whole, share * whole[-1]) for share in shares)

@@ -1,8 +1,8 @@
-"""How long a backlog lasts under an autoscaler: its courses, until nobody waits in each.
+"""How long a backlog lasts under an autoscaler: along each course, until nobody waits.
 
-As in `headway.queueing.transient.drain`, a course is left for good where its jobs are no more than
-its replicas that are ready. What is left of all courses is the probability that somebody still
-waits; the looks on the way part it as they do in `headway.queueing.transient.scaled`.
+As in `headway.queueing.transient.drain`, a course is left for good once its jobs do not exceed its
+ready replicas. The total probability of the remaining courses is that somebody still waits; looks
+split courses as in `headway.queueing.transient.scaled`.
 """
 
 from collections.abc import Callable
@@ -19,26 +19,27 @@ from headway.queueing.transient.scaled import ERROR, Courses, Together
 from headway.queueing.transient.service import Service
 
 FALL = 0.03
-"""Most that the probability falls in one time of the law; curves through them are then within
-0.1% of it. Chosen."""
+"""Largest decrease of the probability between two times of the law; curves through them are then
+within 0.1% of it. Chosen.
+"""
 
 _SHORT = 1e-6
-"""Share of an interval that is no longer halved: replicas that become ready end a wait at once."""
+"""Share of an interval that is not halved further: ready replicas may end all waits at once."""
 
 
 def drain_by_autoscaler(
     network: TimedNetwork, law: Autoscaler, count: int, service: Callable[[int], Service]
 ) -> Drain | None:
-    """Follow a backlog until nobody waits, or to the end of the day.
+    """The law of the time until nobody waits, followed at most to the end of the day.
 
     Parameters
     ----------
     network, law, count, service
-        As `headway.queueing.transient.scaled.by_autoscaler` takes them.
+        As in `headway.queueing.transient.scaled.by_autoscaler`.
 
     Returns
     -------
-    None where nobody waits at the start.
+    None if nobody waits at the start.
     """
     if network.start is None or network.start <= service(count).crowd:
         return None
@@ -46,7 +47,7 @@ def drain_by_autoscaler(
 
 
 class _Waiting(Courses):
-    """Courses in which somebody waits since the start; together they have probability `alive`."""
+    """Courses in which somebody has waited ever since the start, with total probability `alive`."""
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class _Waiting(Courses):
         self.times, self.left = [0.0], [1.0]
 
     def follower(self, service: Service) -> Follower:
-        """What leaves a course where nobody waits any more."""
+        """A follower that leaves a course for good once nobody waits."""
         return Follower(int(service.crowd) + 1, ERROR)
 
     def law_of_time(self) -> Drain:
@@ -78,7 +79,7 @@ class _Waiting(Courses):
         return Drain(np.array(self.times), np.minimum.accumulate(np.array(self.left)), self.spent)
 
     def advance(self, at: float, end: float, rate: float) -> None:
-        """Follow all courses, in halves where much of them ends."""
+        """Follow all courses between two times, in halves if much of their probability ends."""
         before = self.groups
         spent = self.through(at, end, rate)
         left = self.alive * sum(float(_sums(group).sum()) for group in self.groups)
@@ -92,7 +93,7 @@ class _Waiting(Courses):
         self.spent += self.alive * sum(float(time.chances.sum()) for time, _ in spent)
 
     def only_waiting(self) -> None:
-        """Leave out courses that have ended, and follow the others as if they were all."""
+        """Drop courses that have ended, and rescale the others to total probability 1."""
         whole = sum(float(_sums(group).sum()) for group in self.groups)
         self.alive *= whole
         self.groups = [

@@ -1,4 +1,4 @@
-"""How fast a queue serves by the number of jobs there, and how long arrivals wait."""
+"""Service rates of a queue by its number of jobs, and waits of arrivals."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,11 +19,12 @@ class Service:
     time
         Mean service time [s].
     servers
-        How many.
+        Number of servers.
     places
-        Room for so many jobs, those in service included.
+        Largest number of jobs, including those in service.
     speeds
-        Jobs served a second with 1, 2... there, the last with all more, in place of both [1/s].
+        Jobs served per second at 1, 2... jobs, the last for all more; replaces time and servers
+        [1/s].
 
     Examples
     --------
@@ -37,14 +38,14 @@ class Service:
     speeds: tuple[float, ...] = ()
 
     def rates(self, number: FloatArray) -> FloatArray:
-        """Jobs served a second with so many there [1/s]."""
+        """Jobs served per second at these numbers of jobs [1/s]."""
         if not self.speeds:
             return np.asarray(np.minimum(number, self.servers) / self.time)
         speeds = np.array([0.0, *self.speeds])
         return np.asarray(speeds[np.minimum(number, len(self.speeds)).astype(int)])
 
     def slowed(self, factor: float) -> "Service":
-        """The same with services that take so many times as long.
+        """The same with services that take ``factor`` times as long.
 
         Examples
         --------
@@ -58,42 +59,42 @@ class Service:
 
     @property
     def fastest(self) -> float:
-        """Jobs served a second, however many come [1/s]."""
+        """Largest rate of service at any number of jobs [1/s]."""
         return self.speeds[-1] if self.speeds else self.servers / self.time
 
     @property
     def crowd(self) -> float:
-        """Jobs beyond which more of them wait: as many as there are servers."""
+        """Number of jobs above which some wait: the number of servers."""
         return float(len(self.speeds)) if self.speeds else self.servers
 
     def busy(self, number: FloatArray) -> FloatArray:
-        """Share of its servers that is busy with so many there."""
+        """Share of the servers that is busy at these numbers of jobs."""
         if not self.speeds and np.isfinite(self.servers):
             return np.asarray(np.minimum(number, self.servers) / self.servers)
         return np.asarray(np.minimum(number, 1.0))
 
     def mean_times(self, met: FloatArray) -> FloatArray:
-        """Mean response time of an arrival that meets so many [s]: it waits for n - m + 1 to go."""
+        """Mean response time [s] by jobs met: the arrival waits for n - m + 1 departures."""
         if not np.isfinite(self.servers):
             return np.full(np.shape(met), self.time)
         return np.asarray(self.time * (1 + np.maximum(met - self.servers + 1, 0) / self.servers))
 
     def tails(self, least: int, most: int, time: float) -> FloatArray:
-        """Probability that the response time exceeds a time, of arrivals that meet so many jobs.
+        """Probability that the response time exceeds a time, by the jobs that an arrival meets.
 
-        One that has k = n - m + 1 jobs to wait for leaves after k steps of rate m / S, then its own
-        service. Counted in steps of that rate, of which a Poisson number J comes in the time t, the
-        job is still there after the k-th with probability q^(J - k), q = 1 - 1 / m:
+        An arrival that waits for k = n - m + 1 departures leaves after k steps of rate m / S, then
+        its own service. Count steps at that rate, a Poisson number J in the time t. After the k-th,
+        the job is still there with probability q^(J - k), q = 1 - 1 / m:
 
             P(R > t) = P(J < k) + u_k,  u_k = P(J = k) + q u_(k + 1).
 
-        J is taken to be within 12 deviations and 60 of its mean: farther off there is less than
-        1e-30.
+        J is taken within 12 standard deviations and 60 of its mean; values further off have
+        probability below 1e-30.
 
         Parameters
         ----------
         least, most
-            Fewest and most jobs met.
+            Smallest and largest number of jobs met.
         time
             t [s].
 
@@ -113,7 +114,7 @@ class Service:
         load, stay = self.servers * time / self.time, 1 - 1 / self.servers
         low, near = _tails_near(load, stay)
         high = low + len(near) - 1
-        ahead = least - int(self.servers) + 1  # of the first, where above 0
+        ahead = least - int(self.servers) + 1  # departures that the first waits for, if above 0
         waits, first, last = np.clip([-ahead, low - ahead, high + 1 - ahead], 0, count).tolist()
         tails = np.ones(count)
         tails[:waits] = near[0] * stay**low
@@ -122,18 +123,18 @@ class Service:
         return tails
 
 
-@lru_cache(maxsize=2**10)  # the parts of a day have the same few services
+@lru_cache(maxsize=2**10)  # the parts of a day have few different services
 def _tails_near(load: float, stay: float) -> tuple[int, FloatArray]:
-    """P(R > t) of those that have k jobs to wait for, of all k near a number of steps.
+    """P(R > t) for jobs that wait for k departures, for all k near the mean number of steps.
 
     Parameters
     ----------
     load, stay
-        Mean number of steps in the time, and q, as of `Service.tails`.
+        Mean number of steps in the time, and q as in `Service.tails`.
 
     Returns
     -------
-    The first k, and the probabilities from it on.
+    The first k, and the probabilities from that k on.
     """
     from scipy.special import gammaln, pdtr
 

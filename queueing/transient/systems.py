@@ -1,21 +1,23 @@
-"""A step of the forward equations of a queue, for several starts and moments of what it sees.
+"""A step of the forward equations, for several starts and with moments of sums over time.
 
-The generator A of a birth-death process has rates up and down beside its diagonal. By the
-approximants of `headway.queueing.transient.pade` a step of length h takes one system for each pole,
+The generator A of a birth-death process has birth and death rates beside its diagonal. By the
+approximants of `headway.queueing.transient.pade` a step of length h solves one system for each
+pole,
 
     exp(h A) p = sum over the poles of w x,   (h A - theta) x = p,
 
-with three diagonals, so elimination without pivots solves it: the real parts of the poles are above
-0, which leaves the columns of theta - h A dominated by the diagonal.
+each tridiagonal, so that elimination without pivoting is stable: the real parts of the poles are
+above 0, which makes the columns of theta - h A diagonally dominant.
 
-Sums over the time are followed beside the state. With y what gains f a second in each state and g
-by each arrival, the moments of y where the state is n,
+Sums over time are followed with the state. Let a sum y gain f per second in each state and g at
+each arrival. Its moments in state n,
 
     u_n = E[y; N = n],   w_n = E[y^2; N = n],
     u' = A u + F p,   w' = A w + 2 F u + G_2 p,   F = diag(f) + G_1,
 
-G_k having lambda g^k below its diagonal. All three are one linear system, whose blocks share their
-diagonal, so the same elimination serves each in turn: (h A - theta) x_u = u - h F x_p, and so on.
+with G_k having lambda g^k below its diagonal. All three form one linear system, whose blocks have
+the same diagonal, so one elimination solves each in turn: (h A - theta) x_u = u - h F x_p, and so
+on.
 """
 
 from functools import cache
@@ -26,12 +28,12 @@ from headway.kinds import FloatArray
 from headway.queueing.transient.pade import pade
 
 DEGREES = (5, 4)
-"""Of the approximant that counts, and of the one that it is compared with."""
+"""Degrees of the approximant that is used, and of the one that it is compared with."""
 
 
 @cache
 def poles_of_orders() -> tuple[FloatArray, int]:
-    """Of both degrees: pole, weight, and weight of the integral, by real and imaginary parts."""
+    """Pole, weight and weight of the integral for both degrees, as real and imaginary parts."""
     rows = []
     for degree in DEGREES:
         by = pade(degree)
@@ -47,14 +49,14 @@ def step(
     state: FloatArray,
     seen: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Follow states over a step.
+    """Advance states by a step.
 
     Parameters
     ----------
     came, served
-        Rates up and down in each state [1/s], shape (states,); at the ends 0 if nothing leaves.
+        Birth and death rates in each state [1/s], shape (states,); 0 at the ends if nothing leaves.
     length
-        Of the step [s].
+        Length of the step [s].
     state
         Probabilities, then u and w of each sum, shape (states, 1 + 2 sums, columns).
     seen
@@ -62,7 +64,8 @@ def step(
 
     Returns
     -------
-    The state at the end by two orders, and the integral of probabilities, (states, columns) [s].
+    The state at the end by each order, and the integral of the probabilities, (states, columns)
+    [s].
 
     Examples
     --------
@@ -90,7 +93,7 @@ def step(
 def _eliminated(
     came: FloatArray, served: FloatArray, length: float, by: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Inverses of the pivots, and factors of the row before: (states, real or not, poles, 1)."""
+    """Inverse pivots, and factors of the row before: (states, real or imaginary, poles, 1)."""
     inverse, factor = (np.zeros((len(came), 2, by.shape[1], 1)) for _ in range(2))
     for n in range(len(came)):
         out, back = length * (came[n] + served[n]), length * served[n]
@@ -109,7 +112,7 @@ def _sides(
     found: list[tuple[FloatArray, FloatArray]],
     poles: int,
 ) -> list[FloatArray]:
-    """Right sides of a moment's systems: real and imaginary, (states, poles, columns)."""
+    """Real and imaginary right-hand sides of a moment, shape (states, poles, columns)."""
     sides = [np.repeat(now[:, None], poles, axis=1), np.zeros((len(now), poles, now.shape[1]))]
     if not found:
         return sides
@@ -145,7 +148,7 @@ def _solved(
 
 
 def _summed(x: tuple[FloatArray, FloatArray], weights: FloatArray, first: int) -> FloatArray:
-    """The real part of the weighted sum over the poles from one on."""
+    """The real part of the weighted sum over poles from ``first`` on."""
     total = np.zeros((x[0].shape[0], x[0].shape[2]))
     for place in range(weights.shape[1]):
         real, turned = (part[:, first + place] for part in x)

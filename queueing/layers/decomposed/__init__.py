@@ -1,1 +1,1 @@
-"""Layers by decomposition: every server with those who can come to it, in turn."""
+"""Layers by decomposition: each server in turn, as a station with the jobs that can come to it."""

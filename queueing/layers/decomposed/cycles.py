@@ -1,7 +1,7 @@
-"""How often sources begin a cycle, and how often each entry is asked for therefore.
+"""Cycle rates of all sources, and the request rates of all entries that follow from them.
 
-Clients begin one when they have thought, outsiders by their arrival rate and by what is sent to
-them, and the second phase of an entry when a request for it has been answered.
+Clients begin a cycle after their think time, outside sources at their arrival rate and with each
+message, and the second phase of an entry after each answer.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from headway.queueing.layers.numerics.stations import Column, stacked
 
 
 class Cycles:
-    """Cycles of all sources of a system.
+    """The rates of all sources of a system.
 
     Parameters
     ----------
     sources, works, column
-        Of a system, its work, and how a number becomes a row.
+        The sources of a system, their work, and the function from a number to a row.
     """
 
     def __init__(self, sources: Sources, works: Works, column: Column) -> None:
@@ -49,12 +49,12 @@ class Cycles:
         ]
 
     def _visits(self, visits: Mapping[str, Amount]) -> FloatArray:
-        """Visits of a source to all entries."""
+        """Visits of one cycle of a source to all entries."""
         names = self.sources.system.entries
         return np.stack([self.column(visits.get(name, 0.0)) for name in names])
 
     def of(self, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Cycles of all sources, and requests for all entries [1/s], of the means of all work."""
+        """Cycle rates of sources and request rates of entries [1/s], from mean times of work."""
         points = mean.shape[1]
         cycles = np.zeros((len(self.sources.all), points))
         requests = np.zeros((self.visits.shape[1], points))

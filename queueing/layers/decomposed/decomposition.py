@@ -1,11 +1,12 @@
-"""Layered systems by decomposition: every server with those who can come to it, in turn.
+"""Layered systems by decomposition: each server in turn, as a station with the jobs that come.
 
-Each processor and each pool of threads is a station of its own, to which a few classes come
-(`headway.queueing.layers.decomposed.others`), away for as long as the rest of their cycle takes.
-It is solved exactly as a product form (`headway.queueing.layers.numerics.finite`), with corrections
-for service in order of arrival; its waiting times make the cycles longer, and so on until nothing
-changes (the method of layers: Rolia and Sevcik, IEEE TSE 21(8), 1995; with interlock as Franks and
-others, IEEE TSE 35(2), 2009, found here by cuts). docs/explanation/layers.md derives it.
+Each processor and each pool of threads is a station of its own, visited by a few classes
+(`headway.queueing.layers.decomposed.others`), which are away for as long as the rest of their cycle
+takes. The station is solved exactly as a product form (`headway.queueing.layers.numerics.finite`),
+with corrections for service in order of arrival. Its waiting times lengthen the cycles of others,
+and this is repeated until nothing changes: the method of layers (Rolia and Sevcik, IEEE TSE 21(8),
+1995), with interlock as in Franks and others, IEEE TSE 35(2), 2009, but found by minimum cuts.
+docs/explanation/layers.md derives it.
 """
 
 import numpy as np
@@ -28,16 +29,16 @@ from headway.queueing.layers.points import at
 from headway.queueing.layers.system import LayeredSystem
 
 STEPS = 800
-"""Steps after which it has not settled."""
+"""Steps after which the iteration is given up."""
 
 _LAST = 50
-"""Steps at the end in each of which a server must be full to be so though waits do not settle."""
+"""Last steps in all of which a server must be overloaded for a point to count as saturated."""
 
 _SETTLED = 1e-9  # relative change of all waiting times in a step
-_NEAR = 0.3  # largest change from which Newton's method is tried, once patience is over
-_AGAIN = 100  # steps between tries by Newton's method from however far
-_FEW = 8  # points, of which none are left out
-_SMALL = 1e-6  # a delay that makes no difference, over the longest demand
+_NEAR = 0.3  # largest relative change at which Newton's method is tried once patience has run out
+_AGAIN = 100  # steps between tries of Newton's method from any distance
+_FEW = 8  # with this many points or fewer, settled ones are not left out
+_SMALL = 1e-6  # delay that does not matter, relative to the longest demand
 
 
 def by_layers(system: LayeredSystem) -> LayeredMeans:
@@ -46,12 +47,12 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
     Parameters
     ----------
     system
-        Numbers may be arrays of operating points, but threads, servers and populations.
+        Numbers may be arrays over operating points, except threads, servers and populations.
 
     Raises
     ------
     GraphError
-        Where it does not settle, and for disciplines that look at priorities.
+        If it does not settle, and for disciplines with priorities.
 
     Examples
     --------
@@ -76,17 +77,17 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
 
 
 def _means(system: LayeredSystem, answers: FloatArray) -> LayeredMeans:
-    """The numbers of `_Decomposition.numbers` by name."""
+    """Means of entries from the array of `_Decomposition.numbers`."""
     shaped = answers.reshape(*answers.shape[:2], *system.shape)
     each = zip(system.entries, shaped, strict=True)
     return LayeredMeans(system, {name: EntryMeans(*numbers) for name, numbers in each})
 
 
 def _settled(system: LayeredSystem) -> FloatArray:
-    """Go round until nothing changes; points that have settled are left out on the way.
+    """Iterate until nothing changes; points that have settled are left out on the way.
 
-    Where more comes from outside than a server can do, waits need not settle: a point that was so
-    in each of the last steps is full, whatever they are.
+    If more arrives from outside than a server can serve, waits need not settle: a point where this
+    is so in each of the last steps is saturated, whatever its waits.
 
     The result has the shape (entries, numbers of each, points).
     """
@@ -117,7 +118,8 @@ def _settled(system: LayeredSystem) -> FloatArray:
         if 2 * np.count_nonzero(is_open) <= left.size > _FEW:
             left = left[is_open]
             fewer = _Decomposition(at(system, left))
-            if not fewer.is_like(part):  # as where nothing comes from outside at any of these
+            # for instance if none of these points has arrivals from outside
+            if not fewer.is_like(part):
                 answers[..., left] = _settled(fewer.system)
                 return answers
             part, known = fewer, settling.keep(known, is_open)
@@ -133,7 +135,7 @@ def _settled(system: LayeredSystem) -> FloatArray:
 def _still_full(
     full: NDArray[np.bool_], step: int, part: "_Decomposition", now: State
 ) -> NDArray[np.bool_]:
-    """Points at which, in the last steps, a server has had more to do than it can."""
+    """Points at which a server was overloaded in each of the last steps."""
     if step < STEPS - _LAST or not full.any():
         return full
     busiest = _means(part.system, part.numbers(now)).from_outside().busiest()
@@ -141,7 +143,7 @@ def _still_full(
 
 
 class _Decomposition:
-    """What waiting times follow from, at some points."""
+    """The map of the fixed-point iteration, from delays and waits to new ones, at some points."""
 
     def __init__(self, system: LayeredSystem, columns: int = 1) -> None:
         self.system = system
@@ -169,7 +171,7 @@ class _Decomposition:
         return np.asarray(np.broadcast_to(spread, self.points))
 
     def _read_entries(self) -> None:
-        """Work in the first phase of each entry; what clients do themselves comes once a cycle."""
+        """The rows of work in the first phase of each entry; for clients it is their cycle."""
         of: dict[str, dict[int, Amount]] = {name: {} for name in self.system.entries}
         for row, work in enumerate(self.works.all):
             if not work.second:
@@ -178,7 +180,7 @@ class _Decomposition:
         self.lasting = [next(iter(rows), 0) for rows in of.values()]
 
     def is_like(self, other: "_Decomposition") -> bool:
-        """Whether delays and waits are of the same work."""
+        """Whether delays and waits belong to the same work in both."""
         mine, theirs = (
             (one.works.all, one.processors.rows.tolist(), one.pools.rows.tolist())
             for one in (self, other)
@@ -187,15 +189,15 @@ class _Decomposition:
 
     @property
     def start(self) -> FloatArray:
-        """Delays and waits where nobody is met."""
+        """Delays and waits without contention."""
         return self._known(self.delays[self.processors.rows], self.waits[self.pools.rows])
 
     def _known(self, delays: FloatArray, waits: FloatArray) -> FloatArray:
-        """Delays and waits in all views, of the shape (numbers, points)."""
+        """Delays and waits of all views as one array of unknowns, shape (numbers, points)."""
         return np.concatenate([one.reshape(-1, self.points) for one in (delays, waits)])
 
     def now(self, known: FloatArray) -> State:
-        """Times of all phases with delays and waits, and how often they are."""
+        """Times of all phases and rates of all work, from delays and waits."""
         served, asked = self.processors.rows, self.pools.rows
         both = known.reshape(-1, self.delays.shape[1])
         self.delays[served], self.waits[asked] = np.split(both, [len(served)])
@@ -207,14 +209,14 @@ class _Decomposition:
         return State(cycles, self.delays, self.waits, mean, variance, mean, second, spread)
 
     def after(self, now: State) -> FloatArray:
-        """Delays and waits that follow."""
+        """New delays and waits, from these times and rates."""
         served, asked = self.processors.rows, self.pools.rows
         delays = self.processors.delays(now) if served.size else now.delays[served]
         waits = self.pools.waits(now) if asked.size else now.waits[asked]
         return self._known(delays, waits)
 
     def closer(self, point: int, known: FloatArray) -> FloatArray | None:
-        """Delays and waits at a point by Newton's method; None where it fails."""
+        """Delays and waits at one point by Newton's method; None if it fails."""
         alone = _Decomposition(at(self.system, point), columns(len(known)))
         if not alone.is_like(self):
             return None
@@ -222,9 +224,9 @@ class _Decomposition:
         return by_newton(lambda x: alone.after(alone.now(x)), known, small, _SETTLED / 10)
 
     def numbers(self, now: State) -> FloatArray:
-        """Requests for each entry [1/s], mean wait for a thread, and both phases [s]."""
+        """Request rates of entries [1/s], mean waits for a thread, and means of both phases [s]."""
         rates = now.cycles * self.works.often
         sums = self.first.of(np.stack([rates * now.waits, rates * now.mean]))
         wait, first = sums / np.maximum(self.requests, NEVER)
         found = np.stack([self.requests, wait, first, now.second[self.lasting]], axis=1)
-        return found[..., : self.points]  # as everybody is there
+        return found[..., : self.points]  # the first view, in which no client is left out

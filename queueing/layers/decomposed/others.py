@@ -1,13 +1,13 @@
-"""Who else can be at a server, as the one who comes sees it.
+"""The other jobs that can be at a server, as an arriving job sees them.
 
-Whoever comes to a server holds threads of the tasks above. It sees what there would be without
-it: a member less of its source, and a thread less of each of those tasks (the arrival theorem,
-taken for systems with pools). Where no thread is left, nobody else passes.
+A job that arrives at a server holds threads of the tasks above. It sees the system without itself:
+one member fewer of its source, and one thread fewer of each of those tasks (the arrival theorem,
+assumed for systems with pools). If no thread of a task is left, no other job can come through it.
 
-The others are parted into classes of those that can be there at once: a smallest cut between the
-sources and the server, through populations and pools of threads. Two tasks of one thread each, in
-the same layer, let two in; one below the other lets one in, as the same client is in both
-(interlock).
+The others are divided into classes by how many can be there at once: a minimum cut between sources
+and server, through populations and pools of threads. Two tasks of one thread each let two jobs
+through if they are in the same layer, and one if one task calls the other, as both threads are then
+held by the same client (interlock).
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -23,29 +23,30 @@ from headway.queueing.layers.numerics.cuts import leading, smallest_cut
 from headway.records import dataclass
 
 CROWD = 200
-"""Members by which a source without end is represented; its rate is kept."""
+"""Members that stand for an unlimited source, whose rate is kept."""
 
 Shares: TypeAlias = Mapping[Work, Amount]
-"""How often work is done in a cycle of its source."""
+"""How often each piece of work is done in a cycle of its source."""
 
 
 @dataclass(frozen=True)
 class Class:
-    """Some of whom only so many can be at a server at once.
+    """A class of jobs, with a limit on how many can be at a server at once.
 
     Parameters
     ----------
     most
-        How many can be there beside the one who comes.
+        Most members that can be there beside the arriving job.
     population
-        How many there are in all.
+        Number of members in all.
     visits
-        What they do there: at a processor the work, in front of a task the work behind the queue.
+        Their work there: at a processor the work itself, at a task the work that waits for a
+        thread.
     barred
-        Work of theirs in tasks of which the one who comes holds the last thread: while it is
-        there, none of them does this.
+        Their work in tasks whose last thread the arriving job holds: while that job is there, no
+        member does this work.
     pool
-        Whether they come through a pool, whose threads are its members.
+        Whether they come through a pool of threads, so that its threads are the members.
     """
 
     most: int
@@ -64,27 +65,27 @@ class Server:
 
 
 _Label: TypeAlias = tuple[str, object]
-"""A source by its number, or the pool of a task by its name."""
+"""A source by its number, or the pool of threads of a task by its name."""
 
 _Part: TypeAlias = tuple[_Label, Work, Amount, bool]
-"""Work behind a part of a cut, how often it is done, and whether it can be."""
+"""Part of a cut, the work behind it, how often it is done, and whether that is possible."""
 
 
 @dataclass(frozen=True)
 class _Does:
-    """Entries that are called, and processors that are used."""
+    """The entries that a member or thread calls, and the processors that it uses."""
 
     asks: dict[str, Amount]
     at: set[str]
 
 
 class Others:
-    """Classes of the others at every server, for each that comes.
+    """Classes of other jobs at every server, for each arriving job.
 
     Parameters
     ----------
     sources
-        Of a system.
+        The sources of a system.
     """
 
     def __init__(self, sources: Sources) -> None:
@@ -104,7 +105,7 @@ class Others:
         self._cuts: dict[object, frozenset[_Label]] = {}
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
-        """Classes of the others at a server, for one of a source that holds threads of tasks."""
+        """Classes of others at a server, for a job of a source that holds threads of tasks."""
         limiting = frozenset(t for t in held if self.system.tasks[t].threads <= self.crowd)
         key = server, source, limiting
         if key not in self._known:
@@ -112,14 +113,14 @@ class Others:
         return self._known[key]
 
     def _threads(self, task: str) -> int:
-        """Threads of a task, of which no more are ever needed than there are members."""
+        """Threads of a task, limited to the number of members, as more are never in use."""
         return int(min(float(self.system.tasks[task].threads), self.crowd))
 
     def _members(self, source: int) -> int:
         return int(min(self.sources.all[source].population, self.crowd))
 
     def _label(self, source: int) -> _Label:
-        """Second phases are done by the threads of their task."""
+        """The label of a source: for a second phase the pool of its task, whose threads run it."""
         own = self.sources.all[source].own
         if own is not None and own.second:
             return "pool", self.system.entries[own.entry].task
@@ -152,7 +153,7 @@ class Others:
                 yield Class(members[k], self._members(k), visits, without)
 
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
-        """The populations and pools of a smallest cut before a server."""
+        """The populations and pools in a minimum cut between sources and a server."""
         if server not in self._ways:
             self._ways[server] = leading(self._edges(server), "to")
         edges = self._ways[server]
@@ -171,7 +172,7 @@ class Others:
         return self._cuts[key]
 
     def _edges(self, server: Server) -> Iterator[tuple[Any, Any]]:
-        """Ways to a server: of sources, and through pools."""
+        """Edges of the graph of ways to a server: from sources, and through pools."""
         for k in range(len(self.sources.all)):
             yield "from", ("source", k)
         for label, does in self._does.items():
@@ -188,7 +189,7 @@ class Others:
         return server.is_task and task == server.name
 
     def _asked(self, entries: Iterable[str], server: Server) -> dict[str, None]:
-        """Tasks that are asked by requests for entries, or get them passed on before a server."""
+        """Tasks reached by requests for entries, also by forwarding, up to a server."""
         found: dict[str, None] = {}
         todo = list(entries)
         while todo:
@@ -199,7 +200,7 @@ class Others:
         return found
 
     def _own(self) -> dict[_Label, "_Does"]:
-        """What a member of each source does itself, and a thread of each pool."""
+        """Direct calls and processors of each source and each pool."""
         found: dict[_Label, _Does] = {}
         for k, source in enumerate(self.sources.all):
             for work in self.sources.works[k]:
@@ -218,10 +219,10 @@ class Others:
     def _parted(
         self, k: int, server: Server, cut: frozenset[_Label], left: dict[str, int]
     ) -> Iterator[_Part]:
-        """What a source does at a server, by the part of the cut through which it comes.
+        """The work of a source at a server, by the part of the cut through which it comes.
 
-        And what it does behind the last thread of a task, which is held: that cannot be (False),
-        but what was forwarded from there holds that thread no more.
+        Work behind the last thread of a task, held by the arriving job, is marked as impossible
+        (False); requests forwarded from there no longer hold that thread.
         """
         source, start = self.sources.all[k], self._label(k)
         first = start if start in cut else None
@@ -246,24 +247,24 @@ class Others:
                     asked.add(self.system.entries[entry].forwards, label, often)
 
     def _requests(self, source: Source) -> dict[str, Amount]:
-        """What a member requests in a cycle: by calls of its own, or from outside."""
+        """Direct requests of a member in a cycle: its own calls, or one request from outside."""
         if source.own is None:
             return {source.entry: 1.0}
         return self.sources.calls(source.entry, second=source.own.second)
 
 
 class _Asked:
-    """Requests for entries by the part of a cut that they came through, if any yet."""
+    """Requests for entries, by the part of the cut that they came through; None before it."""
 
     def __init__(self) -> None:
         self._often: dict[str, dict[_Label | None, Amount]] = {}
 
     def add(self, requests: Mapping[str, Amount], label: _Label | None, often: Amount) -> None:
-        """Add requests that follow from something so often."""
+        """Add the requests of something that happens ``often`` times."""
         for entry, mean in requests.items():
             into = self._often.setdefault(entry, {})
             into[label] = into.get(label, 0.0) + often * mean
 
     def ways(self, entry: str) -> list[tuple[_Label | None, Amount]]:
-        """How often an entry is requested, by part."""
+        """How often an entry is requested, by part of the cut."""
         return list(self._often.get(entry, {}).items())

@@ -1,17 +1,17 @@
-"""How long phases take a thread, for all entries and sources at once.
+"""How long each phase holds a thread, for all entries and sources at once.
 
-Of a step that makes Y calls and messages on average there are 1 + Y slices, of the mean w and the
-variance v. With E1 and E2, the sums of means and of mean squares of all called, geometric numbers
-give
+A step with Y calls and messages on average has 1 + Y slices with mean w and variance v. Let E1 and
+E2 be the sums of the means and of the mean squares of the times of its calls. For geometric numbers
+of calls,
 
     E T = (1 + Y) w + E1,   Var T = (1 + Y) (v + w (2 E1 + Y w)) + E2 + E1^2,               (1)
 
-as Y times something of the mean m and the square s have the variance Y (s - m^2) + Y (1 + Y) m^2.
-Whole numbers add variances alone. What stands between steps is added by the flow
-(`headway.queueing.layers.numerics.moments`).
+as a geometric number of mean Y of times with mean m and mean square s adds the variance Y (s - m^2)
++ Y (1 + Y) m^2. Fixed numbers of calls add variances only. Times between steps are added by the
+flow (`headway.queueing.layers.numerics.moments`).
 
-Steps are rows of arrays, one for each source that asks for them. A phase that calls no other is of
-the lowest level, and each level takes the answers of those below it.
+Steps are rows of arrays, one for each source that uses them. A phase without calls is of the lowest
+level, and each level takes the answers of the levels below it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,13 +36,13 @@ class _Phase:
     Parameters
     ----------
     entry, second
-        Which.
+        The entry, and whether it is its second phase.
     flow
-        What is done.
+        The flow of the phase.
     level
-        Of the phase, above those of all that it calls or forwards to.
+        Level of the phase, above the levels of all that it calls or forwards to.
     asking
-        Sources that ask for it.
+        Sources that use it.
     """
 
     entry: str
@@ -58,7 +58,7 @@ class Phases:
     Parameters
     ----------
     sources, works, column
-        Of a system, its work, and how a number becomes a row.
+        The sources of a system, their work, and the function from a number to a row.
     """
 
     def __init__(self, sources: Sources, works: Works, column: Column) -> None:
@@ -74,7 +74,7 @@ class Phases:
             done = level.steps.stop
 
     def _found(self) -> Iterator[_Phase]:
-        """Phases that anyone asks for, each behind those that it calls."""
+        """Phases used by any source, each after those that it calls."""
         levels: dict[str, int] = {}
         for name in self.sources.system.callers_first[::-1]:
             for second in (False, True):
@@ -98,7 +98,7 @@ class Phases:
         Parameters
         ----------
         delays, waits
-            At processors and for threads, as `State` has them.
+            Delays at processors and waits for threads, as in `State`.
         """
         time = Moments(np.zeros_like(delays), np.zeros_like(delays))
         answers = np.zeros((2, *delays.shape))  # from a request to its answer
@@ -110,7 +110,7 @@ class Phases:
 
 @dataclass(frozen=True, eq=False)
 class _Alone:
-    """Steps without the times of their calls: mean and variance, and (1 + Y) w, by step."""
+    """Times of steps without their calls: mean and variance, and (1 + Y) w, by step."""
 
     mean: FloatArray
     variance: FloatArray
@@ -118,7 +118,7 @@ class _Alone:
 
 
 class _Steps:
-    """All steps, each for all sources that ask for its phase."""
+    """All steps, with a row for each source that uses the phase."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class _Steps:
         sizes = [len(phase.asking) for phase, _ in steps]
 
         def each(numbers: Iterable[Amount]) -> FloatArray:
-            """Numbers of steps, by row."""
+            """Numbers of steps as rows."""
             return np.repeat(stacked(list(numbers), column), sizes, axis=0)
 
         processors = sources.system.processors
@@ -148,7 +148,7 @@ class _Steps:
         self.shared = works.shared[self.rows]
 
     def alone(self, delays: FloatArray) -> _Alone:
-        """Of (1) what does not depend on calls."""
+        """The part of (1) that does not depend on calls."""
         if not self.rows.size:
             return _Alone(*3 * [np.zeros((0, delays.shape[1]))])
         delay = delays[self.rows]
@@ -161,7 +161,7 @@ class _Steps:
 
 
 class _Level:
-    """Phases that call none but those of lower levels."""
+    """The phases that call only phases of lower levels."""
 
     def __init__(self, all_: Phases, phases: list[_Phase], done: int, column: Column) -> None:
         works = all_.works
@@ -186,7 +186,7 @@ class _Level:
         self.passed = Sums(passed, column) if any(passed) else None
 
     def add(self, time: Moments, answers: FloatArray, waits: FloatArray, alone: _Alone) -> None:
-        """Enter times of these phases, and what is between a request for them and its answer."""
+        """Write the times of these phases, and the times from a request for them to its answer."""
         found = self._steps(answers, waits, alone)
         if self.flows is not None:
             found = self._by_flows(self.flows, found)
@@ -201,7 +201,7 @@ class _Level:
         answers[:, self.rows] = found.mean, found.variance
 
     def _steps(self, answers: FloatArray, waits: FloatArray, alone: _Alone) -> Moments:
-        """Of (1) all."""
+        """Mean and variance of steps by (1)."""
         mean, variance = alone.mean[self.steps], alone.variance[self.steps]
         if not self.calls:
             return Moments(mean, variance)
@@ -212,7 +212,7 @@ class _Level:
         return Moments(mean + first, variance + spreads + between)
 
     def _by_flows(self, phases: list[_Phase], steps: Moments) -> Moments:
-        """Times of phases of those of their steps."""
+        """Times of phases from the times of their steps."""
         done, found = 0, []
         for phase in phases:
             parts = []
@@ -231,14 +231,14 @@ def _is_step(phase: _Phase) -> bool:
 
 
 def rows_of(works: Works, phase: _Phase) -> list[int]:
-    """The work of a phase, of each source that asks for it."""
+    """Rows of the work of a phase, one for each source that uses it."""
     return [works.index[Work(k, phase.entry, phase.second)] for k in phase.asking]
 
 
 def _requested(
     rows: IntArray, answers: FloatArray, waits: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance from a request to its answer, with an exponential wait before it."""
+    """Mean and variance from a request to its answer, with an exponential wait first."""
     wait = waits[rows]
     return wait + answers[0][rows], wait**2 + answers[1][rows]
 
@@ -249,11 +249,11 @@ def time_of(flow: Flow, steps: Iterable[Moments], none: Moments) -> Moments:
     Parameters
     ----------
     flow
-        What is done.
+        The flow.
     steps
         Times of its steps, in the order of `headway.queueing.layers.flow.steps_of`.
     none
-        No time, of their shape.
+        A time of 0 in the shape of the others.
     """
     each = iter(steps)
 

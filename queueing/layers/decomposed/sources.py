@@ -1,9 +1,9 @@
-"""Who makes requests in a layered system, and how often they come where.
+"""The sources of requests in a layered system, and how often their requests come to each entry.
 
-A source is a population whose members do one thing after the other: clients, the second phases of
-an entry, which go on while the caller does something else, or requests that arrive from outside or
-are sent, of which there is no end. A member holds a thread of every task below whose entries it
-is (its stack), and is at one place at a time.
+A source is a population whose members do one thing after another: clients; the second phases of an
+entry, which go on while the caller does something else; or requests that arrive from outside or are
+sent as messages, whose number is unlimited. A member holds a thread of every task that it has
+entered (its stack), and is at one place at a time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ NOTHING = Series(())
 
 
 def phases(flow: Flow) -> tuple[Flow, Flow]:
-    """What is done before the answer, and behind it.
+    """The flow before the answer, and the flow after it (first and second phase).
 
     Examples
     --------
@@ -57,9 +57,9 @@ def phases(flow: Flow) -> tuple[Flow, Flow]:
 
 
 def no_phases(system: LayeredSystem) -> str:
-    """Which entry has no phases of its own, one behind the other, in one line; empty if none.
+    """The entry that has no separate first and second phase, in one line; empty if all have.
 
-    Where one of several branches replies, the others are done before and behind the answer.
+    If one of several parallel branches replies, the other branches run before and after the answer.
     """
     for name, entry in system.entries.items():
         for part in parts_within(entry.flow):
@@ -76,7 +76,7 @@ def no_phases(system: LayeredSystem) -> str:
 
 @dataclass(frozen=True)
 class Work:
-    """What is done for an entry, in its second phase or not, for a source by its number."""
+    """What a source, by its number, does for an entry in its first or second phase."""
 
     source: int
     entry: str
@@ -84,10 +84,10 @@ class Work:
 
 
 Stacks: TypeAlias = Mapping[frozenset[str], Amount]
-"""Tasks of which threads are held, with the share of visits."""
+"""Sets of tasks whose threads are held, each with its share of visits."""
 
 MOST_STACKS = 8
-"""Ways to an entry that are told apart; chosen."""
+"""Most ways to an entry that are kept apart; chosen."""
 
 
 @dataclass(frozen=True)
@@ -97,17 +97,17 @@ class Source:
     Parameters
     ----------
     entry
-        What a member does in a cycle: the entry of clients, the second phase of an entry, or to
-        request one from outside.
+        The entry of its cycle: that of clients, that of a second phase, or the entry requested from
+        outside.
     own
-        What a member does itself; None outside.
+        The work of a member itself; None for requests from outside.
     population
-        Members; infinite outside.
+        Number of members; infinite from outside.
     visits
-        Requests for each entry that follow from a cycle.
+        Mean requests for each entry per cycle.
     stacks
-        Of each entry that it visits, the tasks of which a member holds a thread when it asks, with
-        the share of its visits; where there are many ways, those that it surely holds.
+        For each entry visited, the sets of tasks whose threads a member holds when it asks, with
+        their shares of visits; if there are too many ways, only the tasks held on all of them.
     """
 
     entry: str
@@ -118,12 +118,13 @@ class Source:
 
 
 class Sources:
-    """The sources of a system, and what they do at its servers.
+    """The sources of a system, and their work.
 
     Parameters
     ----------
     system
-        Its numbers may be arrays of operating points; threads and servers are scalars.
+        The system; its numbers may be arrays over operating points, but threads and servers are
+        scalars.
     """
 
     def __init__(self, system: LayeredSystem) -> None:
@@ -191,7 +192,7 @@ class Sources:
         return self._calls[entry, second]
 
     def use(self, work: Work) -> tuple[Amount, Amount]:
-        """Mean slices at the processor and their time in all [s], of work once done."""
+        """Mean slices at the processor, and their total time [s], when work is done once."""
         slices: Amount = 0.0
         time: Amount = 0.0
         speed = self.system.processors[self.processor(work.entry)].speed
@@ -201,18 +202,18 @@ class Sources:
         return slices, time
 
     def processor(self, entry: str) -> str:
-        """Where the steps of an entry run."""
+        """The processor on which the steps of an entry run."""
         return self.system.tasks[self.system.entries[entry].task].processor
 
     def _works(self, number: int) -> Iterator[tuple[Work, Amount]]:
-        """All that a source does, with how often in a cycle."""
+        """All work of a source, with how often it is done per cycle."""
         source = self.all[number]
         if source.own is not None:
             yield source.own, 1.0
         yield from ((Work(number, name), visits) for name, visits in source.visits.items())
 
     def held(self, work: Work) -> Stacks:
-        """Tasks of which a thread is held where work is done, with the share of each way."""
+        """Sets of tasks whose threads are held while work is done, with the share of each way."""
         own = self.all[work.source].own
         task = self.system.entries[work.entry].task
         if work == own:
@@ -222,7 +223,7 @@ class Sources:
 
 
 def _few(ways: dict[frozenset[str], Amount]) -> dict[frozenset[str], Amount]:
-    """Ways to an entry, or what all of them share where they are many."""
+    """The ways to an entry; if there are too many, a single one with the tasks common to all."""
     if len(ways) <= MOST_STACKS:
         return ways
     return {frozenset.intersection(*ways): sum(ways.values())}

@@ -1,11 +1,12 @@
-"""Layered systems with one client left out: what one who comes to a server sees of the others.
+"""Layered systems with one client fewer: what an arriving job sees of the others.
 
-Mean value analysis solves a closed network of N by that of N - 1, in which those who are met wait
-for each other only (Reiser and Lavenberg, JACM 27(2), 1980, 313-322). Here both are solved at once,
-side by side: the system as it is, and a view without one client of each kind. In the view, waits
-are those behind a member less. Whoever comes there has to see a system without two; it is taken to
-be smaller than the view by the same factor as the view is than the whole, number by number, as the
-Linearizer takes shares of queues to be the same (Chandy and Neuse, CACM 25(2), 1982, 126-134).
+Mean value analysis solves a closed network of N jobs from that of N - 1, in which the jobs that an
+arrival meets wait only for each other (Reiser and Lavenberg, JACM 27(2), 1980, 313-322). Here both
+are solved at once, side by side: the system itself, and for each kind of clients a view with one
+client fewer, in which waits are those with one member fewer. A job arriving in a view has to see a
+system with two fewer. Each number there is taken to be smaller than in the view by the same factor
+as in the view over the system, as the Linearizer assumes for shares of queues (Chandy and Neuse,
+CACM 25(2), 1982, 126-134).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,26 +18,26 @@ from headway.queueing.layers.decomposed.sources import Sources
 from headway.queueing.layers.numerics.stations import Column, Sums
 from headway.queueing.playing.rows import IntArray
 
-_MANY = 100  # clients of whom one makes no difference; chosen, for speed
+_MANY = 100  # clients of which one fewer makes no difference; chosen, for speed
 
 
 class Views:
-    """A system as it is, and without one client of each kind: columns side by side.
+    """A system, and its views with one client fewer of each kind, as columns side by side.
 
     Parameters
     ----------
     sources
-        Of a system.
+        The sources of a system.
     column
-        How a number becomes a row of all operating points.
+        Function from a number to a row over all operating points.
 
     Attributes
     ----------
     members, of
-        Of each source its members, and its view: 0, in which nobody is left out, where it has none.
-        Another 0 stands last, for the source -1.
+        For each source, its members, and the number of its view, or 0 (the whole system) if it has
+        none. A last 0 is for the source -1.
     count, points
-        Views, and columns of each.
+        Number of views, and number of columns of each.
     """
 
     def __init__(self, sources: Sources, column: Column) -> None:
@@ -48,28 +49,28 @@ class Views:
         self.count = 1 + int(few.sum())
 
     def column(self, value: Amount) -> FloatArray:
-        """A number as a row of all operating points in each view."""
+        """A number as a row over all operating points, in each view."""
         return np.tile(self._column(value), self.count)
 
     def within(self, view: Sequence[int]) -> FloatArray:
-        """Of rows, each of a view, 1 in the columns of that view, and 0 elsewhere."""
+        """For each row the columns of its view are 1, all others 0."""
         here = np.array(view, int)[:, np.newaxis] == np.arange(self.count)
         return np.repeat(here.astype(float), self.points, axis=1)
 
 
 class Meetings(Sums):
-    """Sums of work as one who comes sees it: of the system without it, in each view.
+    """Sums over work as an arriving job sees it in each view: in the system without that job.
 
     Parameters
     ----------
     groups
-        Work of each sum by its row, with its weight.
+        Rows of work in each sum, with their weights.
     comers
-        The source that sees each sum without one of its members; -1 for nobody.
+        The source of the arriving job of each sum, which has one member fewer; -1 for none.
     source
-        Of the work in each row.
+        The source of the work in each row.
     views
-        Of the system.
+        The views of the system.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class Meetings(Sums):
             self.weights = self.weights * (1 - gone[:, np.newaxis])
 
     def at(self, values: FloatArray) -> FloatArray:
-        """Values for each row of each sum, as many times less as in the view of who comes."""
+        """Values of each term, reduced as from the system to the arriving job's view."""
         if not self._seen:
             return super().at(values)
         before = values.shape[:-2]

@@ -1,4 +1,4 @@
-"""All work of a layered system, row by row, and what is known of it at a step."""
+"""All work of a layered system as rows, and its times and rates at a step of the iteration."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,12 +14,12 @@ from headway.records import dataclass
 
 
 class Works:
-    """All work of a system, row by row.
+    """All work of a system as rows.
 
     Parameters
     ----------
     sources, views
-        Of a system.
+        The sources of a system, and its views.
     """
 
     def __init__(self, sources: Sources, views: Views) -> None:
@@ -40,7 +40,7 @@ class Works:
         self.shared = np.array(shared, bool).reshape(-1, 1)
 
     def rows(self, visits: Mapping[Work, Amount]) -> dict[int, Amount]:
-        """Numbers of some work by its row."""
+        """The rows of some work, with how often it is done."""
         return {self.index[work]: often for work, often in visits.items()}
 
 
@@ -50,22 +50,22 @@ def _shares(processor: Processor) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is known of all work at a step, of the shape (works, points).
+    """Times and rates of all work at a step of the iteration, each of shape (works, points).
 
     Parameters
     ----------
     cycles
-        Of its source [1/s].
+        Cycles of the source of the work [1/s].
     delays
-        At its processor: a stretch where servers are shared, or a wait before each slice [s].
+        At its processor: the stretch if servers are shared, or the wait before each slice [s].
     waits
-        For the thread that does it [s].
+        Waits for the thread that does it [s].
     mean, variance
-        Of its time [s].
+        Mean [s] and variance [s^2] of its time.
     first
-        Mean of its time alone [s], where ``mean`` is of more.
+        Mean of its own time [s], also where ``mean`` includes the second phase.
     second, spread
-        Mean and variance of the second phase behind it [s].
+        Mean [s] and variance [s^2] of the second phase after it.
     """
 
     cycles: FloatArray
@@ -79,5 +79,5 @@ class State:
 
     @property
     def whole(self) -> "State":
-        """With the second phase as a part of each work."""
+        """The same with the second phase counted as part of each work."""
         return replace(self, mean=self.mean + self.second, variance=self.variance + self.spread)
