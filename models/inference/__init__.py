@@ -1,1 +1,1 @@
-"""Parameters from measurements: fits, and how sure they are."""
+"""Parameters from measurements: fits, and how certain they are."""

@@ -1,4 +1,4 @@
-"""Advice on what to measure next, for one fitted model and for all forms that suit a server."""
+"""Advice on what to measure next, for one fitted model or for all forms that suit a server."""
 
 import math
 from collections.abc import Sequence
@@ -39,11 +39,11 @@ def advised(fit: Fit, quantity: str, draws: Sequence[Draws]) -> NextLoads:
     Parameters
     ----------
     fit
-        Which tells the load and its unit, and the parameters.
+        A fit that gives the load, its unit, and the parameters.
     quantity
         As for `Fit.next_loads`.
     draws
-        Plausible values, the same number of each model.
+        Plausible values, equally many for each model.
     """
     column = fit.comparison.load
     values = np.concatenate([_at_draws(fit, quantity, each) for each in draws])
@@ -72,15 +72,15 @@ def highest_load(
     Parameters
     ----------
     fit
-        Which tells the load and its unit.
+        A fit that gives the load and its unit.
     target
         The limit, such as ``response_time_p99<=300ms``.
     draws
-        Plausible values, the same number of each model.
+        Plausible values, equally many for each model.
     budget
-        Further runs at most; None for any number.
+        Most further runs; None for any number.
     precision
-        Share of its lower end that the interval may be wide.
+        Width that the interval may have, as a share of its lower end.
     within
         Lowest and highest load that may be measured [SI].
     behind
@@ -89,11 +89,11 @@ def highest_load(
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError
-        For another target, and where nothing plausible tells a load.
+        For any other target, and if no plausible value determines a load.
     GraphError
-        For a percentile of which no plausible model has a law, with the reason.
+        For a percentile for which no plausible model has a law, with the reason.
     MeasurementError
-        Where every plausible curve sustains the load that the server did not.
+        If every plausible curve sustains the load that the server did not sustain.
     """
     goal, column = read_limit(target), fit.comparison.load
     check_search(budget, precision)

@@ -1,4 +1,4 @@
-"""Open or closed: what a curve itself says of the clients behind it."""
+"""Open or closed: what a curve itself shows of the clients behind it."""
 
 from typing import Any
 
@@ -14,19 +14,19 @@ from headway.queueing.flows.laws import littles_law
 from headway.records import dataclass
 
 BEHIND = 0.97
-"""Share of the requested load below which a point fell behind."""
+"""Share of the requested load below which a point has fallen behind."""
 
 
 @dataclass(frozen=True)
 class Clients:
-    """Signs of a closed population in a curve.
+    """Signs in a curve of a closed population.
 
     Parameters
     ----------
     bends_back, behind
         Points on a branch that bends back, and points below their requested load.
     population
-        Requests that circulate, by Little's law at those points; None where there are none.
+        Number of circulating requests, by Little's law at those points; None without such points.
     spread
         Relative standard deviation of that number over the points.
     """
@@ -71,7 +71,7 @@ def clients(curve: Curve, requested: FloatArray | None = None) -> Clients:
 def clients_of(
     measurements: Measurements, x: str | None = None, y: str | None = None
 ) -> Clients | None:
-    """Look for a closed population in a table; None if it is no curve of response times."""
+    """Look for a closed population in a table; None if it is not a curve of response times."""
     try:
         measured = curve(measurements, x, y)
     except MeasurementError:

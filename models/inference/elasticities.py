@@ -1,4 +1,4 @@
-"""Elasticities of a fitted model, with intervals that the fit's uncertainty leaves them."""
+"""Elasticities of a fitted model, with intervals from the fit's uncertainty."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -11,27 +11,27 @@ from headway.models.inference.certainty.shifts import student
 from headway.models.inference.fit import Fit
 from headway.models.structure.model import Model
 
-_STEP = 1e-4  # relative step of a fitted parameter; elasticities are themselves good to 1e-9
+_STEP = 1e-4  # relative step of a fitted parameter; elasticities themselves are accurate to 1e-9
 
 
 def elasticities(
     fit: Fit, point: Model | None = None, wanted: Collection[str] | None = None
 ) -> Sensitivity:
-    r"""Give a fitted model's elasticities with intervals, by linear propagation.
+    r"""Elasticities of a fitted model with intervals, by linear propagation.
 
     Parameters
     ----------
     fit
-        A fit of an open network or a program.
+        A fit of an open network or of a program.
     point
-        The fitted model at the load to look at; as it was fitted if left out.
+        The fitted model at the load of interest; by default as it was fitted.
     wanted
-        Names of outputs; every output if left out.
+        Names of outputs; by default every output.
 
     Raises
     ------
     Saturated
-        Where the model cannot sustain that load.
+        If the model cannot sustain that load.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def elasticities(
 
 
 def _slopes(fit: Fit, name: str, here: Sensitivity) -> Mapping[str, Mapping[str, float]]:
-    """How fast each elasticity changes with one fitted parameter."""
+    """Derivative of each elasticity by one fitted parameter."""
     ends = fit.problem.around(name, fit.values[name], _STEP)
     (low, below), (high, above) = ((end, _effects(name, end, here)) for end in ends)
     return {
@@ -80,7 +80,7 @@ def _slopes(fit: Fit, name: str, here: Sensitivity) -> Mapping[str, Mapping[str,
 
 
 def _effects(name: str, value: float, here: Sensitivity) -> Mapping[str, Mapping[str, Effect]]:
-    """The effects at another value of a parameter; those here where it saturates there."""
+    """The effects at another value of a parameter; the present ones if it saturates there."""
     try:
         return sensitivity(here.model.at({name: value}), here.effects).effects
     except Saturated:

@@ -1,4 +1,4 @@
-"""From a measured curve to parameters: the best values, how sure they are, and what is wrong.
+"""From a measured curve to parameters: the best values, how certain they are, and what is wrong.
 
 Source for the statistics: Seber and Wild, *Nonlinear Regression*, 1989; Burnham and
 Anderson, *Model Selection and Multimodel Inference*, 2002, for AICc.
@@ -58,15 +58,16 @@ from headway.records import dataclass
 SATURATION_THROUGHPUT = "saturation_throughput"
 """Name of the throughput at which a model's bottleneck is always busy."""
 
-_CLIENTS = 60  # numbers of clients that a curve is drawn over, at most
-_TOO_GOOD = 0.1  # of the variance of rounding: less than chance leaves of it
-_EXACT = 1e-20  # variance that rounding in the computer alone leaves
+_CLIENTS = 60  # most numbers of clients over which a curve is drawn
+# share of the variance of rounding below which errors are smaller than chance allows
+_TOO_GOOD = 0.1
+_EXACT = 1e-20  # variance that floating-point rounding alone leaves
 
 DESCRIBES = 0.3
 """RMS relative error up to which a model describes its data.
 
 The most jagged of the 24 curves that ship is 21% off its best form (`headway fit server --data
-models/data/sfs_results/curves`); closed tests taken for open ones were 51% off and more.
+models/data/sfs_results/curves`); closed tests fitted as open ones were 51% off and more.
 """
 
 
@@ -77,22 +78,23 @@ class Fit(Answer):
     Parameters
     ----------
     initial
-        The model as it was before.
+        The model before the fit.
     model
         The fitted model, with single values.
     measurements
-        What it was fitted to.
+        The measurements to which it was fitted.
     comparison
-        The fitted model held against the measurements.
+        The fitted model compared with the measurements.
     problem, optimum
-        What was solved, and the end of the search.
+        The problem that was solved, and the end of the search.
     refits
-        Fits to resampled errors, where a bootstrap was asked for.
+        Fits to resampled errors, if a bootstrap was asked for.
 
     Notes
     -----
     Intervals, other answers, left-out errors and the warnings that need them take further fits.
-    They are computed when asked for by name, or all by `examined`; printing shows what there is.
+    They are computed when asked for by name, or all by `examined`; printing shows those already
+    computed.
 
     Examples
     --------
@@ -118,7 +120,7 @@ class Fit(Answer):
 
     @property
     def describes(self) -> bool:
-        """Whether the model describes its data: an RMS error of 30% at most."""
+        """Whether the model describes its data: an RMS error of at most 30%."""
         return self.comparison.summary["rms_relative_error"] <= DESCRIBES
 
     @property
@@ -128,7 +130,7 @@ class Fit(Answer):
 
     @property
     def points(self) -> int:
-        """Number of measurements; outputs that determine each other count once per point."""
+        """Number of measurements; two outputs that determine each other count once per point."""
         return self.problem.counted
 
     @property
@@ -155,7 +157,7 @@ class Fit(Answer):
         return np.asarray(matrix, float)
 
     def summary(self) -> str:
-        """What is to be said of the fit, as text: that of ``print(fit.examined())``."""
+        """The fit as text: that of ``print(fit.examined())``."""
         return str(self.examined())
 
     @property
@@ -179,7 +181,7 @@ class Fit(Answer):
 
     @cached_property
     def robust_ci95(self) -> dict[str, tuple[float, float]]:
-        """Intervals that allow for relative errors that differ along the curve; never narrower."""
+        """Intervals that allow for relative errors that vary along the curve; never narrower."""
         factor = student(self.uncertainty.degrees)
         errors = unequal_errors(self.problem, self.optimum)
         intervals = {}
@@ -191,7 +193,7 @@ class Fit(Answer):
         return intervals
 
     def examined(self) -> "Fit":
-        """The same fit with everything computed that needs further fits, ready to print in full."""
+        """The fit with everything computed that needs further fits, ready to print in full."""
         _ = self.answers, self.leave_one_out, self.leave_last_load_out
         return self
 
@@ -210,12 +212,12 @@ class Fit(Answer):
 
     @cached_property
     def out_of_reach(self) -> tuple[str, ...]:
-        """Parameters that are not determined and lie where the data say nothing."""
+        """Parameters that are not determined and lie out of reach of the data."""
         at_bound = self.optimum.at_bound
         return out_of_reach(self.problem, self.optimum.free, at_bound, self.uncertainty)
 
     def _rate_text(self, rate: float) -> str:
-        """An arrival rate in the unit of the load that was measured, where that is the rate."""
+        """An arrival rate in the unit of the measured load, if that is a rate."""
         is_load = self.comparison.load_parameter == ARRIVAL_RATE
         stated = self.comparison.load if is_load else self.model.parameters[ARRIVAL_RATE]
         return units_of(self).text(rate, stated.unit)
@@ -248,9 +250,9 @@ class Fit(Answer):
 
     @property
     def aicc(self) -> float:
-        """Akaike's criterion, corrected for few points; infinite for too few.
+        """Akaike's criterion, corrected for few points; infinite if there are too few.
 
-        Errors a third as large as rounding to the printed digits makes them speak for no model.
+        Errors a third as large as rounding to the printed digits causes favour no model.
         """
         n, k = self.points, len(self.free) + self.problem.estimated
         if n - k - 1 <= 0:
@@ -278,7 +280,7 @@ class Fit(Answer):
 
     @property
     def errors(self) -> dict[str, float]:
-        """Errors as for a comparison, and measures of how well the model generalises."""
+        """Errors as in a comparison, and measures of how well the model generalises."""
         return {
             **self.comparison.summary,
             "aicc": self.aicc,
@@ -306,10 +308,10 @@ class Fit(Answer):
         Parameters
         ----------
         loads
-            Arrival rates or throughputs [1/s], or populations: what the load of the data was.
+            Arrival rates or throughputs [1/s], or populations, like the load of the data.
         percentiles
-            Percentages such as 99 whose percentiles are wanted too; those that were fitted, or
-            measured beside (95 and 99), if left out.
+            Percentages such as 99 whose percentiles are wanted too; by default those that were
+            fitted, or measured as well (95 and 99).
 
         Returns
         -------
@@ -318,9 +320,9 @@ class Fit(Answer):
         Raises
         ------
         InvalidParameter
-            For a program, loads that are not above 0, and populations that are not whole.
+            For a program, loads that are not above 0, and populations that are not whole numbers.
         GraphError
-            For percentiles where none are known, with the reason.
+            For percentiles that cannot be known, with the reason.
 
         Examples
         --------
@@ -340,7 +342,7 @@ class Fit(Answer):
         return predicted(name, self.load, unit, loads, draws, free, percents, table)
 
     def next_loads(self, quantity: str = SATURATION_THROUGHPUT) -> NextLoads:
-        r"""The loads to measure next, each the one that narrows a quantity most.
+        r"""The loads to measure next, each the one that narrows a quantity's interval most.
 
         Parameters
         ----------
@@ -351,7 +353,7 @@ class Fit(Answer):
         Raises
         ------
         InvalidParameter, UnitError
-            For a quantity that is none of these, and one that nothing plausible tells.
+            For any other quantity, and for one that no plausible value determines.
 
         Examples
         --------
@@ -374,18 +376,19 @@ class Fit(Answer):
         Parameters
         ----------
         target
-            A limit of the response time or a percentile, such as ``response_time_p99<=300ms``.
+            A limit on the response time or a percentile, such as ``response_time_p99<=300ms``.
         budget
-            Further runs at most; None for any number.
+            Most further runs; None for any number.
         precision
-            Share of its lower end that the interval may be wide when no further run is needed.
+            Width that the interval may have, as a share of its lower end, for no further run to be
+            needed.
 
         Raises
         ------
         InvalidParameter, UnknownParameter, UnitError
-            For another target, and one that nothing plausible meets.
+            For any other target, and for one that nothing plausible meets.
         GraphError
-            For a percentile of which there is no law, with the reason.
+            For a percentile without a known law, with the reason.
 
         Examples
         --------
@@ -407,7 +410,7 @@ class Fit(Answer):
         return elasticities
 
     def loads(self) -> FloatArray:
-        """Loads to draw over, whole ones of clients; none where the model has no curve there."""
+        """Loads to draw the curve over, whole numbers of clients; none without a curve."""
         top = float(self.comparison.load.values.max())
         if self._is_over_clients:
             return np.unique(np.round(np.linspace(1.0, top, _CLIENTS)))
@@ -417,7 +420,7 @@ class Fit(Answer):
 
     @property
     def _is_over_clients(self) -> bool:
-        """Whether the curve is of means over clients, of which all plausible ones are quick."""
+        """Whether the curve is of means over clients, quickly solved for all plausible values."""
         model, load = self.problem.model, self.comparison.load_parameter
         is_one = load == "population" and between_rows(model, load, np.array([1.0])) is not None
         is_quick = not model.graph.layers and not model.graph.classes
@@ -429,7 +432,7 @@ class Fit(Answer):
         Parameters
         ----------
         command
-            What was typed to get it, for the record.
+            The command that made the fit, for the record.
         """
         return self.uncertain_model(command).to_toml()
 
@@ -439,7 +442,7 @@ class Fit(Answer):
         Parameters
         ----------
         command
-            What was typed to get it, for the record.
+            The command that made the fit, for the record.
         """
         uncertain: Model = perform(self, "provenance", command)
         return uncertain

@@ -48,31 +48,31 @@ def fit_model(
 ) -> Fit:
     r"""Determine parameters of a model from measurements, by least squares of relative errors.
 
-    sum ((predicted - measured) / sigma)**2 with sigma = measured * sqrt(0.02**2 + r**2), r the
-    standard error of rounding to the printed digits, relative. Values at which a measured load
-    is not sustained are never taken.
+    sum ((predicted - measured) / sigma)**2 with sigma = measured * sqrt(0.02**2 + r**2), where r is
+    the relative standard error of rounding to the printed digits. Values at which a measured load
+    is not sustained are never accepted.
 
     Parameters
     ----------
     model
-        Values of the free parameters are where the search starts.
+        The model; its values of the free parameters are where the search starts.
     measurements
-        As for `Model.compare`: a population as the load closes an open model, and a closed
-        model takes a curve of throughput too.
+        As for `Model.compare`: a population as the load makes an open model closed, and a closed
+        model also accepts a curve over throughput.
     free
-        The parameters to determine: a name, or several.
+        The parameters to determine: one name, or several.
     x, y, low, high
         Columns of load and output, and the range of load that counts [SI].
     bounds
         Narrower bounds of free parameters [SI].
     loss
-        How residuals count: linear is least squares; soft_l1, huber, cauchy.
+        How residuals count: linear is least squares; others are soft_l1, huber and cauchy.
     bootstrap
         Rounds of bootstrap for the intervals; 0 for none.
     executor
-        Does the rounds, such as a pool of processes; this process alone where it is left out.
+        What runs the rounds, such as a pool of processes; by default this process alone.
     starts
-        How many starts are followed at most.
+        Most starts that are followed.
     progress
         Called after each round.
 
@@ -110,7 +110,7 @@ def fit_model(
 
 
 def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
-    """Give parameters narrower bounds; a value outside moves to the nearer one."""
+    """Give parameters narrower bounds; a value outside moves to the nearer bound."""
     parameters = dict(model.parameters)
     for name, (low, high) in bounds.items():
         model.at({name: low}).at({name: high})
@@ -121,7 +121,7 @@ def _bounded(model: Model, bounds: Mapping[str, tuple[float, float]]) -> Model:
 
 
 def _within(measurements: Measurements, x: str, within: Range) -> Measurements:
-    """Leave out the rows whose load is not in the range."""
+    """Leave out the rows whose load is outside the range."""
     if within == ALL:
         return measurements
     column = measurements.column(x)

@@ -1,4 +1,4 @@
-"""A fit with what was asked of it besides: predictions, and what to measure next."""
+"""A fit with the predictions asked of it, and with what to measure next."""
 
 from headway.models.inference.fit import Fit
 from headway.models.inference.forecasting.highest_load import HighestLoad
@@ -16,10 +16,10 @@ class Forecast(Answer):
     Parameters
     ----------
     fit
-        Of one model, or of the forms that suit a server.
+        The fit of one model, or of the forms that suit a server.
     predictions, ahead
-        At other loads, and the loads to measure at next, or the highest load under a limit with
-        them; None where they were not asked for.
+        Predictions at other loads; and the loads to measure next, or the highest load under a limit
+        with them. None where they were not asked for.
     """
 
     fit: Fit | ServerFit

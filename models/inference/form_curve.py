@@ -1,4 +1,4 @@
-"""A measured curve as forms need it: its columns, where they start, and which of them suit."""
+"""A measured curve as forms need it: its columns, where forms start, and which of them suit it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from headway.models.structure.loads import Load
 from headway.models.structure.parts.counts import counts
 from headway.records import dataclass
 
-_BEYOND = 4.0  # times the most jobs that were inside: farther no count is looked for
+_BEYOND = 4.0  # largest count that is tried, in multiples of the most jobs that were inside
 ALL_ROWS = slice(None)
 _INSTANT = 1e-9  # seconds: less than any response time
 
@@ -32,8 +32,8 @@ _INSTANT = 1e-9  # seconds: less than any response time
 class FormCurve:
     """A curve as forms need it: columns, rates and times.
 
-    The think time is that of a population that is the load, and None of an open curve; settings
-    are those told of whole curves, a row each.
+    The think time is that of a population that is the load, and None for an open curve. Settings
+    are those stated for whole curves, by row.
     """
 
     columns: tuple[str, Named]
@@ -54,7 +54,7 @@ class FormCurve:
     ) -> dict[str, tuple[float, float]]:
         """Search ranges of parameters that the curve bounds, and of some counts.
 
-        Servers, batches and places beyond those that were ever taken, X R, change nothing there.
+        More servers, batches or places than were ever in use, X R, make no difference.
         """
         limits = limits_from_curve(form, self.rate[inside], self.time[inside])
         if form.variant.load is not Load.OFFERED:
@@ -76,7 +76,7 @@ def curve_for_forms(
 def limited_column(
     measurements: Measurements, target: str | Goal, x: str | None = None
 ) -> str | None:
-    r"""The column of a limited percentile that forms are fitted to; None where they are to means.
+    r"""The column of a limited percentile to which forms are fitted; None if fitted to means.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def limited_column(
 
 
 def _settings(measurements: Measurements, curve: FormCurve) -> tuple[FloatArray, ...]:
-    """What was told of whole curves, at the points that count."""
+    """Settings stated for whole curves, at the points that count."""
     x, y = curve.columns
     names = [x, *([y] if isinstance(y, str) else y or ())]
     measured = np.stack([measurements.column(name).values for name in names])
@@ -134,11 +134,11 @@ def _chosen(
 def _offered(
     measurements: Measurements, x: str | None, y: str | None, every: Sequence[Form]
 ) -> FormCurve | None:
-    """A test that fell behind what it offered, as forms with a room see it; None for any other.
+    """A test that fell behind its offered load, for forms with limited room; None for any other.
 
-    These forms explain throughput and response time at the offered rate. Open ones are not tried
-    beside them: that less comes through than is offered is nothing that they could say, and an
-    AICc of other numbers is not to be compared.
+    These forms explain throughput and response time at the offered rate. Open forms are not tried
+    as well: they cannot explain a throughput below the offered load, and an AICc of other data
+    cannot be compared.
     """
     forms = knowing(of_loads(every, Load.OFFERED), measurements.facts)
     requested, rate = find(measurements, OFFERED), find(measurements, DELIVERED)
@@ -158,7 +158,7 @@ def _offered(
 
 
 def _suiting(measurements: Measurements, every: Sequence[Form], *loads: Load) -> Sequence[Form]:
-    """Forms for these loads that are told all they must be; never none."""
+    """Forms for these loads for which all necessary facts are stated; never none."""
     suiting = knowing(of_loads(every, *loads), measurements.facts)
     if not suiting:
         names = ", ".join(dict.fromkeys(form.model for form in every))
@@ -187,7 +187,7 @@ def _circulating(
 
 
 def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
-    """Refuse a choice by percentiles that take minutes: each point is a chain of its own."""
+    """Refuse a choice by percentiles of populations: each point takes a chain of its own."""
     takes_rates = y is None and find(measurements, DELIVERED) is not None
     if _has_percentiles(measurements, y) and not takes_rates:
         msg = (
@@ -198,7 +198,7 @@ def _check_no_percentiles(measurements: Measurements, y: Named) -> None:
 
 
 def _has_percentiles(measurements: Measurements, y: Named) -> bool:
-    """Whether some of the columns that are named hold percentiles, or the only one of times."""
+    """Whether a named column holds percentiles, or the only column of times does."""
     if y is None:
         return lone_percentile(measurements) is not None
     named = map(measurements.column, outputs_named(measurements, y))
@@ -208,7 +208,7 @@ def _has_percentiles(measurements: Measurements, y: Named) -> bool:
 def _of_percentiles(
     measurements: Measurements, x: str | None, y: Named, forms: Sequence[Form]
 ) -> FormCurve:
-    """An open curve of percentiles, alone or beside means."""
+    """An open curve of percentiles, with or without means."""
     matched = _first_match(measurements, x, y, forms)
     load, columns = matched.load.values, [one.measured.header for one in matched.each]
     return FormCurve((matched.load.header, columns), load, load, _mean_times(matched), forms)
@@ -217,7 +217,7 @@ def _of_percentiles(
 def _first_match(
     measurements: Measurements, x: str | None, y: Named, forms: Sequence[Form]
 ) -> Match:
-    """What the table measures, by the first form that has what was measured."""
+    """The table's columns, by the first form that predicts what was measured."""
     refused: GraphError | None = None
     for form in forms:
         try:
@@ -230,7 +230,7 @@ def _first_match(
 
 
 def _mean_times(match: Match) -> FloatArray:
-    """Means to start from: where percentiles alone were measured, as if times were exponential."""
+    """Mean times to start from; if only percentiles were measured, as if times were exponential."""
     means = (one.measured.values for one in match.each if one.output == "response_time")
     if match.percent is None:
         return next(means, match.measured.values)

@@ -1,4 +1,4 @@
-"""Forms: models with a table ``[form]``, of the catalogue or of one's own, in each variant."""
+"""Forms: models with a table ``[form]``, of the catalogue or the user's own, in each variant."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,14 @@ from headway.models.structure.model import Model
 from headway.records import dataclass
 
 ALL_FORMS = "all"
-"""The word for every form of the catalogue among listed ones."""
+"""The word for every form of the catalogue in a list of forms."""
 
 SPARE = 2
-"""Different loads more than free parameters that a form needs, to be found among others."""
+"""How many more different loads than free parameters a form needs in order to be chosen among
+others."""
 
 KNOWN_SPARE = 1
-"""The same where one model is named: it is not found among others, but known to be right."""
+"""The same if a single model is named: it is not chosen, but known to be right."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Form:
     Parameters
     ----------
     model, family
-        What the model and its family are called.
+        Names of the model and its family.
     variant
-        How it is tried.
+        The variant that is tried.
     made
         The model itself.
     """
@@ -62,7 +63,7 @@ class Form:
 
     @property
     def equation(self) -> tuple[str, ...]:
-        """Terms that add up to its response time."""
+        """The terms that add up to its response time."""
         return self.made.form.terms(self.variant) if self.made.form else ()
 
     @property
@@ -77,14 +78,14 @@ def catalogue_forms(*loads: Load, family: str | None = None) -> tuple[Form, ...]
     Parameters
     ----------
     loads
-        What a curve's load can be.
+        The loads that the curve has.
     family
-        Only forms of this family; all where there is none.
+        The family of the forms; by default all.
 
     Raises
     ------
     UnknownModel
-        For a family that has none.
+        For a family without forms.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def catalogue_forms(*loads: Load, family: str | None = None) -> tuple[Form, ...]
 
 
 def of_loads(forms: Sequence[Form], *loads: Load) -> tuple[Form, ...]:
-    """Select the forms for some loads, simplest first."""
+    """Select the forms for given loads, simplest first."""
     chosen = (form for form in forms if form.variant.load in loads)
     return tuple(sorted(chosen, key=lambda form: form.variant.order))
 
@@ -112,17 +113,17 @@ def listed_forms(
     Parameters
     ----------
     models
-        Names of models of the catalogue, paths of model files, models, and `ALL_FORMS` for all of
-        the catalogue.
+        Names of catalogue models, paths of model files, models, and `ALL_FORMS` for all of the
+        catalogue.
     family
-        Of which `ALL_FORMS` are; all families where it is left out.
+        The family to which `ALL_FORMS` refers; by default all families.
 
     Raises
     ------
     UnknownModel, ModelFileError
-        For a name that is no model's, or a file that cannot be read.
+        For a name that is not a model's, or a file that cannot be read.
     InvalidParameter
-        For a model that does not say how it is tried, or two of one name.
+        For a model that does not say how it is tried, or two models of one name.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def families() -> tuple[str, ...]:
 def _every_form() -> list[Form]:
     forms = []
     for name in filter(may_be_form, model_names()):
-        with suppress(PackageError):  # who needs that model is told
+        with suppress(PackageError):  # a user who asks for that model is told
             forms += _variants(catalogue_model(name))
     return forms
 
@@ -182,7 +183,7 @@ def _every_form() -> list[Form]:
 def forms_for(loads: int, forms: Sequence[Form], spare: int | None = None) -> list[Form]:
     """Every form that the number of different loads supports; repeats show no shape.
 
-    ``spare`` is how many more loads than free parameters are needed; `spare_for` by default.
+    ``spare`` is how many more loads than free parameters are needed; by default `spare_for`.
 
     Examples
     --------
@@ -196,17 +197,17 @@ def forms_for(loads: int, forms: Sequence[Form], spare: int | None = None) -> li
 
 
 def spare_for(forms: Sequence[Form]) -> int:
-    """Different loads more than free parameters that forms need: fewer if they are of one model."""
+    """How many more different loads than free parameters forms need: fewer for one model."""
     return KNOWN_SPARE if len({form.model for form in forms}) == 1 else SPARE
 
 
 def knowing(forms: Sequence[Form], facts: Mapping[str, Fact]) -> list[Form]:
-    """Leave out forms that need facts which nothing discloses."""
+    """Leave out forms that need facts which nothing states."""
     return [form for form in forms if {*form.variant.disclosed} <= _stated(form, facts).keys()]
 
 
 def _stated(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
-    """What facts tell of parameters, within their bounds; nothing of those of an unknown fact."""
+    """Parameter values from stated facts, within their bounds; none for an unknown fact."""
     known = {name: fact.value for name, fact in facts.items() if fact.value is not None}
     values = {}
     for name, read in (form.made.form.disclosed if form.made.form else {}).items():
@@ -220,16 +221,16 @@ def _stated(form: Form, facts: Mapping[str, Fact]) -> dict[str, float]:
 def started(
     form: Form, rate: FloatArray, time: FloatArray, facts: Mapping[str, Fact] | None = None
 ) -> Model:
-    """A form with initial values from the curve and from disclosed facts.
+    """A form with initial values from the curve and from stated facts.
 
     Parameters
     ----------
     form
-        Whose table says where it starts.
+        The form, whose table says where it starts.
     rate, time
         Throughput [1/s] and response time [s] of each point.
     facts
-        What is disclosed of the system.
+        What is stated about the system.
     """
     model = form.made
     curve = _shown(rate, time)
@@ -240,7 +241,7 @@ def started(
 
 
 def _shown(rate: FloatArray, time: FloatArray) -> dict[str, float]:
-    """What formulas of a curve are made of."""
+    """Numbers of a curve that formulas of a form may use."""
     return {
         "least_time": float(time.min()),
         "most_time": float(time.max()),
@@ -259,7 +260,7 @@ def limits_from_curve(
     Parameters
     ----------
     form
-        Whose table says what bounds it.
+        The form, whose table says what bounds it.
     rate, time
         As for `started`.
     """

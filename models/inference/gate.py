@@ -1,7 +1,7 @@
 """A gate for a pipeline: whether a load test can be trusted, and whether its build may pass.
 
-The audit says the first, and the comparison with a baseline the second: a quantity is worse where
-the whole 95% interval of its change is worse than is allowed, and undecided where only a part is.
+The audit answers the first, and the comparison with a baseline the second: a quantity is worse if
+the whole 95% interval of its change is worse than allowed, and undecided if only part of it is.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from headway.records import dataclass
 
 
 class Verdict(StrEnum):
-    """What a check says."""
+    """The result of a check."""
 
     PASSED = "passed"
     UNDECIDED = "undecided"
@@ -26,14 +26,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class GateCheck:
-    """One question that a build is asked.
+    """A check that a build must pass.
 
     Parameters
     ----------
     group, name
-        ``audit`` or ``baseline``, and what is checked.
+        ``audit`` or ``baseline``, and the subject of the check.
     verdict, text
-        The answer, and why.
+        The result, and the reason.
     """
 
     group: str
@@ -49,11 +49,11 @@ class Gate(Answer):
     Parameters
     ----------
     audit
-        Of its load test.
+        The audit of the build's load test.
     builds
-        The comparison with the baseline; None without one.
+        The comparison with the baseline; None without a baseline.
     is_strict
-        Whether warnings and what is undecided keep it back too.
+        Whether warnings and undecided checks keep the build back too.
     """
 
     audit: Audit
@@ -100,16 +100,16 @@ def gate(
     Parameters
     ----------
     after, before
-        What `headway.read` gives: the build that is judged, and the baseline.
+        What `headway.read` gives: the build to be judged, and the baseline.
     at_most
-        The largest worsening that is allowed, as a share above 0.
+        The largest worsening allowed, as a share above 0.
     strict
-        Whether warnings, and what the runs do not decide, keep it back too.
+        Whether warnings, and what the runs leave undecided, keep the build back too.
 
     Raises
     ------
     MeasurementError, InvalidParameter
-        As `compare_builds`.
+        As for `compare_builds`.
 
     Examples
     --------
@@ -130,7 +130,7 @@ _WEIGHED = {Severity.ERROR: Verdict.FAILED, Severity.WARNING: Verdict.UNDECIDED}
 
 
 def _of_audit(audited: Audit) -> Iterator[GateCheck]:
-    """What the audit found: errors fail, warnings leave open whether the numbers hold."""
+    """Checks from the audit: errors fail; warnings leave open whether the numbers hold."""
     for each in audited.findings:
         if each.severity in _WEIGHED:
             yield GateCheck("audit", kind_words(each.kind), _WEIGHED[each.severity], each.text)
@@ -148,7 +148,7 @@ def _of_builds(builds: Builds | None) -> Iterator[GateCheck]:
 
 
 def _change(one: Difference, builds: Builds, verdict: Verdict) -> str:
-    """The change with its interval, and what to do where the runs do not decide."""
+    """The change with its interval, and what to do if the runs do not decide."""
     low, middle, high = (f"{100 * (each - 1):+.1f}%" for each in (one.low, one.ratio, one.high))
     known = f"{middle} (95%: {low} to {high})" if one.low == one.low else middle
     allowed = f"{digits(100 * builds.at_most)}%"

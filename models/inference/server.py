@@ -1,10 +1,10 @@
-"""Servers whose inside is unknown: fit several forms, choose one, and say what it tells.
+"""Servers of unknown inside: fit several forms, choose one, and report what it says.
 
-The choice: the form of the least AICc, unless another, whose AICc is within `PLAUSIBLE` of it,
-predicts left-out points clearly better; within `SUBSTANTIAL` where it has more parameters. Of
-forms of a population also one of more parameters than AICc can judge, whose error is `FAR` smaller.
-A form with a parameter that is not determined and lies where the data say nothing is chosen only if
-every other within `PLAUSIBLE` has such a one too.
+The form of least AICc is chosen, unless another whose AICc is within `PLAUSIBLE` of it predicts
+left-out points clearly better; within `SUBSTANTIAL` if that one has more parameters. Among forms of
+a population, one with more parameters than AICc can judge may also be chosen if its error is
+smaller by the factor `FAR`. A form with a parameter that is not determined and out of reach of the
+data is chosen only if every other form within `PLAUSIBLE` has such a parameter as well.
 """
 
 import math
@@ -64,28 +64,30 @@ PLAUSIBLE = 4.0
 """Difference in AICc up to which a form is still well supported (Burnham and Anderson)."""
 
 SUBSTANTIAL = 2.0
-"""Difference up to which one has substantial support: as much as a form of more parameters needs.
+"""Difference up to which a form has substantial support, as a form of more parameters needs.
 
-Else noise chose it before a simpler one that made the curve, 3 times of 100 instead of 5."""
+With `PLAUSIBLE` instead, noise chose it before the simpler form that made the curve in 5 cases of
+100, rather than 3."""
 
 CLEARLY = 0.8
-"""Share of the leave-one-out error that a form may have to be taken before one of less AICc."""
+"""Leave-one-out error, relative to that of a form of less AICc, up to which another is preferred.
+"""
 
 Progress = Callable[[str, float], None]
-"""Told what goes on, and the share of the whole that it is."""
+"""Called with what is being done, and its share of the work."""
 
 FAR = 0.2
-"""Share of the error that a form has to leave which has a parameter too many for AICc.
+"""Ratio of errors up to which a form is preferred that has too many parameters for AICc.
 
-Squares 25 times as small are F = 48 of 1 and 2 degrees of freedom, as often by chance as 2 times
-of 100. Of five points: ``python -m tests.campaigns.few_points``.
+Sums of squares in the ratio 1:25 are F = 48 with 1 and 2 degrees of freedom, which chance makes 2
+times of 100. For five points: ``python -m tests.campaigns.few_points``.
 """
 
 KEPT = 256
 """Draws of each plausible form that a model file keeps."""
 
-_DIGITS = 2  # of an AICc, to compare forms by
-_FITTING = 0.5  # share of the work that fitting is; the rest are intervals and left-out points
+_DIGITS = 2  # decimals of AICc by which forms are compared
+_FITTING = 0.5  # share of the work that is fitting; the rest is intervals and left-out points
 
 
 def no_progress(_doing: str, _share: float) -> None:
@@ -101,9 +103,10 @@ class ServerFit(Answer):
     candidates
         Forms and their fits, the chosen one first.
     untried
-        Forms that as many points could carry at as many loads, but not at so few.
+        Forms that this number of points could support at as many different loads, but not at so
+        few.
     left_out
-        Forms that have no law of the percentiles that were measured, each with the reason.
+        Forms without a law of the measured percentiles, each with the reason.
     """
 
     candidates: tuple[tuple[Form, Fit], ...]
@@ -133,8 +136,8 @@ class ServerFit(Answer):
     def quantities(self) -> tuple[ServerQuantity, ...]:
         """Base, slope, time per operation, cache and saturation of the chosen form.
 
-        The saturation throughput is that of all forms that fit not significantly worse; what the
-        chosen one says alone stands beside it.
+        The saturation throughput is that of all forms that fit not significantly worse; that of the
+        chosen form alone is listed as well.
         """
         return server_quantities(self.best, self.saturation, others=len(self.draws) > 1)
 
@@ -152,7 +155,7 @@ class ServerFit(Answer):
 
     @cached_property
     def _each_drawn(self) -> tuple[Draws, ...]:
-        """Plausible values of each plausible form, in their order; none of one without a limit."""
+        """Plausible values of each plausible form, in order; none for one without a limit."""
         return tuple(
             drawn(fit.problem, fit.optimum, fit.uncertainty, fit.model.form.saturation)
             if fit.model.form is not None and fit.model.form.saturation is not None
@@ -178,23 +181,23 @@ class ServerFit(Answer):
         Parameters
         ----------
         loads
-            Throughputs [1/s], or populations where these are the load.
+            Throughputs [1/s], or populations if these are the load.
         percentiles
-            Percentages such as 99 whose percentiles are wanted too; those that were fitted, or
-            measured beside (95 and 99), if left out.
+            Percentages such as 99 whose percentiles are wanted too; by default those that were
+            fitted, or measured as well (95 and 99).
 
         Returns
         -------
         Throughput and response time, each with the 95% band of one further measurement, and the
-        share of what is plausible that sustains each load.
+        share of plausible values that sustain each load.
 
         Raises
         ------
         InvalidParameter
-            For loads that are not above 0, and populations that are not whole.
+            For loads that are not above 0, and populations that are not whole numbers.
         GraphError
-            For percentiles where the chosen form has none, with the reason; other plausible forms
-            that have none are named in the answer.
+            For percentiles that the chosen form lacks, with the reason; other plausible forms that
+            lack them are named in the answer.
 
         Examples
         --------
@@ -223,11 +226,11 @@ class ServerFit(Answer):
 
     @property
     def covariance(self) -> FloatArray:
-        """Their covariance [SI], in the same order."""
+        """Covariance of the fitted values [SI], in the same order."""
         return self.best.covariance
 
     def summary(self) -> str:
-        """What is to be said of the fit, as text: that of ``print(fit)``."""
+        """The fit as text: that of ``print(fit)``."""
         return str(self)
 
     def _check_law(self, percents: Sequence[float], loads: FloatArray | Sequence[float]) -> None:
@@ -245,13 +248,13 @@ class ServerFit(Answer):
 
     @cached_property
     def passed_over(self) -> tuple[tuple[Form, Fit], ...]:
-        """Forms that fit well enough to be chosen, but for parameters that are out of reach."""
+        """Forms that fit well enough to be chosen, but have parameters out of reach of the data."""
         if self.best.out_of_reach:
             return ()
         return tuple(pair for pair in supported(self.candidates) if pair[1].out_of_reach)
 
     def examined(self) -> "ServerFit":
-        """The same with everything computed that its tables need, including further fits."""
+        """The fit with everything computed that its tables need, including further fits."""
         return self.examining(no_progress, 1.0)
 
     def examining(self, progress: Progress, share: float) -> "ServerFit":
@@ -274,7 +277,7 @@ class ServerFit(Answer):
         Parameters
         ----------
         command
-            What was typed to get them, for the record.
+            The command that made the fit, for the record.
         """
         each, weights = self._each_drawn, form_weights(self._each_drawn).tolist()
         members = [
@@ -301,7 +304,7 @@ class ServerFit(Answer):
 
 
 def _kept(model: Model, draws: Draws) -> Model:
-    """A fitted form with some of its draws, and the highest load that it was fitted to."""
+    """A fitted form with some of its draws, and the highest load to which it was fitted."""
     there = load_of(draws.problem)
     highest = {there: highest_measured(draws.problem)} if there in model.parameters else {}
     return replace(model, drawn=draws.sets(KEPT), measured_to=highest)
@@ -323,24 +326,24 @@ def fit_server(
     Parameters
     ----------
     measurements
-        A curve of response time, its percentiles or both against throughput, or of these or
+        A curve of response time, its percentiles or both against throughput; or of these or
         throughput against a population.
     x, y, low, high, loss
         As for `headway.models.inference.fitting.fit_model`.
     family
-        Whose forms are tried; all that there are where it is left out.
+        The family of the forms that are tried; by default all.
     progress
-        Called before each step with what it is and its share of the work; the shares add to 1.
+        Called before each step with its name and its share of the work; the shares add up to 1.
     forms
         Models that compete: names, paths of model files, models, or ``all`` for those of the
-        catalogue, which compete where it is left out.
+        catalogue; by default these.
 
     Raises
     ------
     MeasurementError
-        For curves with too few points, or which no form fits.
+        For curves with too few points, or that no form fits.
     UnknownModel, ModelFileError, InvalidParameter
-        For a family that has no form, and listed forms that are none.
+        For a family without forms, and for listed models that are not forms.
 
     Examples
     --------
@@ -401,7 +404,7 @@ def choose_form(
 def _without_law(
     best: Fit, refused: Sequence[tuple[Form, HeadwayError]]
 ) -> tuple[tuple[Form, str], ...]:
-    """Which forms a fit to percentiles had to leave out, and why."""
+    """Forms that a fit to percentiles had to leave out, and why."""
     if not percents_of(best.problem):
         return ()
     return tuple((form, str(error)) for form, error in refused if isinstance(error, GraphError))
@@ -410,7 +413,7 @@ def _without_law(
 def _check_falling(
     measurements: Measurements, load: FloatArray, time: FloatArray, fits: Sequence[Fit]
 ) -> None:
-    """Refuse a curve that falls so that no form explains it."""
+    """Refuse a curve that falls in a way that no form explains."""
     falls = float(np.sum((load - load.mean()) * (time - time.mean()))) < 0
     if falls and all(is_worse_than_constant(fit) for fit in fits):
         msg = (
@@ -438,18 +441,18 @@ def _too_few(
 
 
 def compared(candidate: tuple[Form, Fit]) -> float:
-    """AICc so far as it compares forms: those that differ in later digits fit alike."""
+    """AICc as far as it compares forms: those that differ in later digits fit equally well."""
     return round(candidate[1].aicc, _DIGITS)
 
 
 def supported(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
-    """Those whose AICc is within `PLAUSIBLE` of the least."""
+    """The forms whose AICc is within `PLAUSIBLE` of the least."""
     least = min(fit.aicc for _, fit in fits)
     return [pair for pair in fits if pair[1].aicc <= least + PLAUSIBLE]
 
 
 def chosen_first(fits: Sequence[tuple[Form, Fit]]) -> list[tuple[Form, Fit]]:
-    """As `ranked`, but without a choice of parameters out of reach where another is supported."""
+    """Like `ranked`, but forms with parameters out of reach come first only if all have some."""
     order = ranked(fits)
     within = [pair for pair in supported(order) if not pair[1].out_of_reach]
     if not within or not order[0][1].out_of_reach:
@@ -467,14 +470,14 @@ def _of_population(candidate: tuple[Form, Fit]) -> bool:
 
 
 def ranked(fits: Sequence[tuple[Form, Fit]], far: float = FAR) -> list[tuple[Form, Fit]]:
-    """The chosen form first, the others by AICc; of those that fit alike, the simpler first.
+    """The chosen form first, the others by AICc; among equal ones, the simpler first.
 
     Parameters
     ----------
     fits
         Forms and their fits, the simplest first.
     far
-        As `FAR` says.
+        The ratio of errors that `FAR` describes.
     """
     by_aicc = sorted(fits, key=compared)
     chosen = by_aicc[0]

@@ -49,7 +49,7 @@ class SideBySide(Answer):
 
 
 def name_of(server: ServerFit) -> str:
-    """What a server is called: its file's name without folder and ending."""
+    """The name of a server: that of its file, without folder and ending."""
     return server.best.measurements.source.rpartition("/")[2].removesuffix(".csv")
 
 

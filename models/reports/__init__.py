@@ -1,1 +1,1 @@
-"""Reports: one page with all that is known of a model compared with data."""
+"""Reports: one page with all that is known about a model and the data it is compared with."""

@@ -1,4 +1,4 @@
-"""A page of a model on its own: no measurements, only what it predicts."""
+"""A page on a model alone: no measurements, only what the model predicts."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -24,32 +24,34 @@ from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 from headway.records import dataclass
 
-_POINTS = 60  # of the curve, before it saturates
-_NEAREST, _LITTLE = 0.95, 1e-3  # of the load that saturates
-_FURTHEST = 4.0  # times the model's own load, where nothing saturates
+_POINTS = 60  # points of the curve below saturation
+# highest and lowest load of the curve, as shares of the load that saturates
+_NEAREST, _LITTLE = 0.95, 1e-3
+_FURTHEST = 4.0  # largest load, in multiples of the model's own, where nothing saturates
 _MOST_JOBS = 200
-_AROUND, _LAYERED_POINTS = 2.0, 13  # of layered services: about the model's own load; chosen
-_ROWS = 10  # of the table beside the curve
+# of layered services: range around the model's own load, and points. Chosen
+_AROUND, _LAYERED_POINTS = 2.0, 13
+_ROWS = 10  # rows of the table beside the curve
 
 
 @dataclass(frozen=True)
 class ModelReport(Paged):
-    """What a page says of a model at its own values.
+    """What a page shows of a model at its own values.
 
     Parameters
     ----------
     model
-        At one operating point.
+        A model at one operating point.
     sensitivity
-        Of its output and its saturation throughput there.
+        Sensitivities of its output and its saturation throughput at that point.
     output
-        What the curve shows.
+        The output that the curve shows.
     fixed
         Names of parameters whose values were set by hand.
     command
-        What was typed to get the page.
+        The command that made the page.
     kept
-        The highest load that keeps a limit, where one was given.
+        The highest load that keeps a limit, if a limit was given.
 
     Examples
     --------
@@ -80,27 +82,27 @@ class ModelReport(Paged):
 
     @property
     def saturation(self) -> None:
-        """None: nothing was fitted that could tell it with an interval."""
+        """None: without a fit there is no interval to state."""
 
     @property
     def load(self) -> str | None:
-        """The parameter that the curve goes over; None where no single one is the load."""
+        """The parameter on the curve's axis; None if no single parameter is the load."""
         return load_of(self.model)
 
     @cached_property
     def loads(self) -> FloatArray:
-        """The loads of the curve; empty where no single parameter is the load."""
+        """The loads of the curve; empty if no single parameter is the load."""
         return np.empty(0) if self.load is None else self._loads(self.load)
 
     @cached_property
     def curve(self) -> Solution | None:
-        """The model over its load; None where no single parameter is the load."""
+        """The model solved over its load; None if no single parameter is the load."""
         if self.load is None:
             return None
         return self.model.at({self.load: self.loads}).solve()
 
     def several(self) -> Solution | None:
-        """The model at a few loads, for a table; None where no single parameter is the load."""
+        """The model at a few loads, for a table; None if no single parameter is the load."""
         if self.load is None:
             return None
         loads = self.loads
@@ -110,7 +112,7 @@ class ModelReport(Paged):
         return self.model.at({self.load: sorted(rounded)}).solve()
 
     def _loads(self, name: str) -> FloatArray:
-        """Loads for the curve: up to saturation, or to a few times the model's own."""
+        """Loads for the curve: up to saturation, or up to a few times the model's own."""
         parameter = self.model.parameters[name]
         own = float(np.ravel(self.model.inputs[name])[0])
         most = _FURTHEST * (own or 10 * parameter.unit.scale)
@@ -132,7 +134,7 @@ class ModelReport(Paged):
         return np.linspace(max(most / _POINTS, parameter.minimum), most, _POINTS)
 
     def _settled(self, name: str, own: float, least: float) -> FloatArray:
-        """Loads of layered services, some of which may have no answer: these are left out."""
+        """Loads of layered services at which they have an answer."""
         loads = np.geomspace(max(own / _AROUND, least, 1e-9), own * _AROUND, _LAYERED_POINTS)
         if name in counts(self.model.graph):
             every = np.arange(np.ceil(loads[0]), np.floor(loads[-1]) + 1)
@@ -149,7 +151,7 @@ class ModelReport(Paged):
 
     @property
     def ground(self) -> Ground | None:
-        """What a panel stands on; None where no single parameter is the load."""
+        """The data of a panel; None if no single parameter is the load."""
         if self.load is None or self.curve is None:
             return None
         curve, loads = self.curve, np.asarray(self.curve.model.inputs[self.load], float)
@@ -182,15 +184,15 @@ def report_model(
     Parameters
     ----------
     model
-        With one value for each parameter.
+        A model with a single value for each parameter.
     output
-        What the curve shows; the response time, or a program's first output, if not given.
+        The output that the curve shows; by default the response time, or a program's first output.
     fixed
         Names of parameters whose values were set by hand.
     command
-        What was typed to get the page.
+        The command that made the page.
     target
-        A limit such as ``response_time_p99<=50ms``: the page says up to which load it is kept.
+        A limit such as ``response_time_p99<=50ms``: the page gives the highest load that keeps it.
 
     Raises
     ------

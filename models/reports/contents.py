@@ -1,4 +1,4 @@
-"""What a page is made of: a first screen, then sections, in one order for pages of every kind."""
+"""The contents of a page: a first screen, then sections, in one order for all kinds of page."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -16,9 +16,9 @@ class Section:
     Parameters
     ----------
     name
-        Its place in addresses of the page.
+        Its anchor in the page's address.
     heading
-        What stands above it.
+        Its heading.
     """
 
     name: str
@@ -32,12 +32,12 @@ METHOD = Section("method", "Method")
 DATA = Section("data", "Data")
 
 SECTIONS = (CHANGE, TRUST, SYSTEM, METHOD, DATA)
-"""Sections below the first screen, in the order in which every page has them; the command that
-made the page stands last."""
+"""Sections below the first screen, in the order of every page; the command that made the page comes
+last."""
 
 
 class Light(StrEnum):
-    """How bad something is, in a word that stands beside its colour."""
+    """How bad something is, in a word that is shown beside its colour."""
 
     GOOD = "good"
     LOOK = "look closer"
@@ -50,14 +50,14 @@ LIGHTS = {Severity.ERROR: Light.BAD, Severity.WARNING: Light.LOOK, Severity.NOTE
 
 @dataclass(frozen=True)
 class Sign:
-    """A number of the first screen.
+    """A number on the first screen.
 
     Parameters
     ----------
     name, value
-        What it is, and the number as text.
+        Its name, and the number as text.
     light
-        How bad it is; None for what is neither good nor bad.
+        How bad the number is; None if it is neither good nor bad.
     """
 
     name: str
@@ -67,21 +67,21 @@ class Sign:
 
 @dataclass(frozen=True)
 class Headline:
-    """What a page asks, in the words of who asks, and the answer in one sentence."""
+    """The question that a page answers, in the user's words, and the answer in one sentence."""
 
     question: str
     answer: str
 
 
 def judged(value: float, good: float, bad: float) -> Light:
-    """The light of a number that had better be small.
+    """The light of a number of which less is better.
 
     Parameters
     ----------
     value
         The number.
     good, bad
-        Up to where it is good, and beyond where it is a problem.
+        The largest good value, and the value beyond which it is a problem.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Words:
     text
         Its text.
     is_note
-        Whether it stands in small letters.
+        Whether it is set in small type.
     """
 
     macro: ClassVar = "words"
@@ -110,7 +110,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading inside a section."""
+    """A heading within a section."""
 
     macro: ClassVar = "heading"
     text: str
@@ -126,7 +126,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with what stands below it."""
+    """A figure with its caption."""
 
     macro: ClassVar = "drawn"
     figure: Any
@@ -135,7 +135,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Warned:
-    """Sentences by severity, each with its light and its word."""
+    """Sentences of several severities, each with its light and the word for it."""
 
     macro: ClassVar = "warned"
     found: Sequence[tuple[Light | None, str, str]]
@@ -148,9 +148,9 @@ class Formulas:
     Parameters
     ----------
     equations
-        Each with its lines.
+        Equations, each with the lines that it is broken into.
     has_erlang
-        Whether Erlang's C is in one of them.
+        Whether one of them contains Erlang's C.
     """
 
     macro: ClassVar = "formulas"
@@ -160,7 +160,7 @@ class Formulas:
 
 @dataclass(frozen=True)
 class Sliders:
-    """A panel to try other values on; or why there is none."""
+    """A panel for trying other values; or why there is none."""
 
     macro: ClassVar = "what_if"
     panel: Any
@@ -172,7 +172,7 @@ class Sliders:
 
 @dataclass(frozen=True)
 class Folded:
-    """What opens when it is asked for."""
+    """Content that is folded until the reader opens it."""
 
     macro: ClassVar = "folded"
     summary: str
@@ -181,7 +181,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Beside:
-    """Two columns where there is room for them."""
+    """Two columns, where the page is wide enough."""
 
     macro: ClassVar = "beside"
     left: Sequence[Any]
@@ -189,31 +189,31 @@ class Beside:
 
 
 Block = Words | Heading | Grid | Drawn | Warned | Formulas | Sliders | Folded | Beside
-"""Whatever stands in a section: each kind has a macro of its name in ``pieces.html``."""
+"""What a section may contain: each kind has a macro of its name in ``pieces.html``."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything that a page says.
+    """All that a page shows.
 
     Parameters
     ----------
     subject
-        What the page is about: a model, a test.
+        What the page is about: a model, or a test.
     headline
-        Question and answer.
+        The question and its answer.
     signs
         The few numbers beside the chart.
     chart
-        The figure of the first screen; None where there is nothing to draw.
+        The figure of the first screen; None if there is nothing to draw.
     caption
-        What stands below it.
+        The caption of the figure.
     sections
-        By name of the section: its blocks. Those without any are left out.
+        The blocks of each section, by name; sections without any are left out.
     command
-        What was typed to get the page.
+        The command that made the page.
     panel
-        What the page calculates, where it has sliders.
+        The panel, if the page has sliders.
     """
 
     subject: str
@@ -227,7 +227,7 @@ class Contents:
 
 
 def arranged(contents: Contents) -> list[tuple[Section, Sequence[Block]]]:
-    """The sections of a page that have anything in them, in their order.
+    """The sections of a page that have contents, in order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sliders of parameters, as the panels of a page and of a notebook have them."""
+"""Sliders for parameters, used in the panels of pages and of notebooks."""
 
 import math
 from enum import StrEnum
@@ -14,12 +14,12 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.records import dataclass
 
-_FROM_ZERO = 100.0  # a slider of a value that is zero goes to this many of its unit
-_DECADES = 100.0  # a slider whose ends have this ratio moves along the logarithm
+_FROM_ZERO = 100.0  # largest value of a slider whose parameter is zero, in its unit
+_DECADES = 100.0  # ratio of its ends from which a slider is logarithmic
 
 
 class ControlRole(StrEnum):
-    """What a parameter is to the panel's curve."""
+    """The part that a parameter plays for the panel's curve."""
 
     LOAD = "load"
     DATA = "data"
@@ -33,15 +33,15 @@ class Control:
     Parameters
     ----------
     parameter
-        Which one, at the operating point.
+        The parameter, at the operating point.
     unit
-        The unit it is shown in.
+        The unit in which it is shown.
     low, high
         Ends of the slider.
     is_whole
-        Whether only whole numbers make sense.
+        Whether it takes whole numbers only.
     role
-        Load, set by the data row by row, or free.
+        Whether it is the load, set row by row by the data, or free.
     """
 
     parameter: Parameter
@@ -53,17 +53,17 @@ class Control:
 
     @property
     def value(self) -> float:
-        """SI value at the start."""
+        """SI value when the page opens."""
         return float(self.parameter.value)  # type: ignore[arg-type]
 
     @property
     def is_log(self) -> bool:
-        """Whether the slider spans decades, so that its steps are factors."""
+        """Whether the slider is logarithmic, so that each step is a factor."""
         return self.low > 0 and self.high >= _DECADES * self.low
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the slider in the unit that is shown, or their logarithms."""
+        """Ends of the slider in the unit shown, or their logarithms."""
         low, high = self.low / self.unit.scale, self.high / self.unit.scale
         return (math.log10(low), math.log10(high)) if self.is_log else (low, high)
 
@@ -74,13 +74,13 @@ class Control:
 
     @property
     def note(self) -> str:
-        """What stands below the slider."""
+        """The text below the slider."""
         fixed = "the curve only: each measured point keeps the value it was measured at"
         notes = [self.parameter.doc, fixed if self.role is ControlRole.DATA else ""]
         return "; ".join(filter(None, notes))
 
     def document(self) -> dict[str, Any]:
-        """What a panel's script needs; bounds that there are not are null."""
+        """What a panel's script needs; bounds that do not exist are null."""
         bounds = (self.parameter.minimum, self.parameter.maximum)
         low, high = (end if np.isfinite(end) else None for end in bounds)
         return {
@@ -100,7 +100,7 @@ class Control:
 
 
 def load_of(model: Model) -> str | None:
-    """The parameter that is the load of a model; None where no single one is.
+    """The parameter that is a model's load; None if no single one is.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _class_loads(model: Model) -> list[str]:
 
 
 def _layered_loads(model: Model) -> list[str]:
-    """Parameters that are the number of clients of layered services, or requests from outside."""
+    """Parameters that are numbers of clients of layered services, or rates from outside."""
     layers = model.graph.layers
     if layers is None:
         return []
@@ -136,7 +136,7 @@ def _layered_loads(model: Model) -> list[str]:
 
 
 def whole_numbers(model: Model) -> set[str]:
-    """Parameters that count something, and are whole now."""
+    """Parameters that count something, and are whole numbers now."""
     names = counts(model.graph)
     values = {name: np.asarray(model.inputs[name]) for name in names & model.inputs.keys()}
     return {name for name, value in values.items() if np.all(value == np.round(value))}
@@ -147,16 +147,16 @@ def slider_ends(
     is_whole: bool,  # noqa: FBT001
     width: float = 4.0,
 ) -> tuple[float, float]:
-    """Where a slider begins and ends: the parameter's bounds, or values around its own.
+    """Ends of a slider: the parameter's bounds, or values around its own.
 
     Parameters
     ----------
     parameter
-        With a single value.
+        A parameter with a single value.
     is_whole
-        Whether only whole numbers make sense.
+        Whether it takes whole numbers only.
     width
-        Of a slider around a value: from a `width`-th of it to `width` times it.
+        Range of the slider around a value: from a `width`-th of it to `width` times it.
 
     Examples
     --------

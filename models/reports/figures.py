@@ -1,4 +1,4 @@
-"""Figures inside a page: SVG elements whose names do not collide, with words for who cannot see."""
+"""Figures inside a page: SVG elements whose names do not collide, with text alternatives."""
 
 import colorsys
 import re
@@ -28,28 +28,29 @@ _LINK = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
-_WIDE = 2.0  # this much wider than high
-_TALL = 1.5  # this much higher than wide
-_HALF = 560.0  # of the width of a page, in points
-_PIXELS = 4 / 3  # of a style sheet, to a point
+_WIDE = 2.0  # ratio of width to height from which a figure is wide
+_TALL = 1.5  # ratio of height to width from which a figure is tall
+_HALF = 560.0  # half of a page's width, in points
+_PIXELS = 4 / 3  # pixels of a style sheet per point
 _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
 _NAMED = re.compile(r"--c-([0-9a-f]{6})\b")
-_DARKEST, _SPAN = 0.09, 0.83  # lightness of white on a dark page, and how far black is above it
+# on a dark page: lightness of what is white on a light one, and how much lighter black becomes
+_DARKEST, _SPAN = 0.09, 0.83
 _DRAWN_BY_PEN = "stroke-linejoin: round; stroke-linecap: butt"
 
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure of a page.
+    """A figure on a page.
 
     Parameters
     ----------
     svg
-        The element, to be put into HTML as it is.
+        The element, ready to be put into HTML.
     words
-        What it shows, for the caption.
+        What it shows, for the caption and for readers who cannot see it.
     readings
-        What a script needs to tell the values under the pointer; None where it tells none.
+        What a script needs in order to show the values under the pointer; None if it shows none.
     """
 
     svg: str
@@ -58,7 +59,7 @@ class PageFigure:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it is wide and low, so that it takes the width of the page.
+        """Whether it is so wide and low that it takes the full width of the page.
 
         Examples
         --------
@@ -82,7 +83,7 @@ class PageFigure:
 
     @property
     def _size(self) -> tuple[float, float]:
-        """Width and height, in points."""
+        """Width and height in points."""
         width, height = map(float, _SIZE.search(self.svg).groups())  # type: ignore[union-attr]
         return width, height
 
@@ -90,19 +91,19 @@ class PageFigure:
 def inline_svg(figure: Any, name: str, words: str) -> str:
     """Turn a matplotlib Figure into an ``svg`` element for HTML.
 
-    Names inside get a prefix, so that several figures can stand in one page; its style sheet,
-    which would hold for the whole page, becomes a style of the element.
+    Names inside get a prefix, so that a page can hold several figures. The figure's style sheet,
+    which would apply to the whole page, becomes a style of the element.
 
     Parameters
     ----------
     figure
-        What to draw.
+        The figure.
     name
-        Prefix of the names inside; another one for each figure.
+        Prefix of the names inside; it must differ for each figure.
     words
         The text alternative.
     """
-    drawn = _COMMENT.sub(b"", picture(figure, "svg"))  # holds texts as they are, of any bytes
+    drawn = _COMMENT.sub(b"", picture(figure, "svg"))  # comments hold texts unescaped, of any bytes
     root = ET.fromstring(drawn)  # noqa: S314 - matplotlib's own output
     for parent in root.iter():
         for child in list(parent):
@@ -124,7 +125,7 @@ def inline_svg(figure: Any, name: str, words: str) -> str:
         "height": f"{height * _PIXELS:.0f}",
         "role": "img",
         "aria-labelledby": f"{name}-title",
-        "style": f"{_DRAWN_BY_PEN}; fill: var(--c-000000)",  # of texts, which say nothing of it
+        "style": f"{_DRAWN_BY_PEN}; fill: var(--c-000000)",  # for texts, whose style sets no stroke
     }
     return ET.tostring(root, encoding="unicode")
 
@@ -140,17 +141,17 @@ def _renamed(key: str, value: str, name: str) -> str:
 
 
 def _variable(colour: re.Match[str]) -> str:
-    """A colour by its name in the page's style, where a dark page has another one for it."""
+    """A colour as a variable of the page's style, if dark pages replace it."""
     return f"var(--c-{colour[1].lower()})"
 
 
 def palette(drawn: str) -> tuple[str, str]:
-    """The colours of figures as declarations of a style sheet: on a light page, on a dark one.
+    """Colours of figures as declarations of a style sheet: for light pages, and for dark ones.
 
     Parameters
     ----------
     drawn
-        The figures' elements.
+        SVG elements of the figures.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def palette(drawn: str) -> tuple[str, str]:
 
 
 def _on_dark(colour: str) -> str:
-    """The same hue as light on a dark page as it is dark on a light one."""
+    """The same hue, as light on a dark page as it is dark on a light one."""
     parts = (int(colour[k : k + 2], 16) / 255 for k in (0, 2, 4))
     hue, lightness, saturation = colorsys.rgb_to_hls(*parts)
     turned = colorsys.hls_to_rgb(hue, _DARKEST + _SPAN * (1 - lightness), saturation)
@@ -184,7 +185,7 @@ class Drawings:
 
 
 def drawings(report: Report | ModelReport) -> Drawings:
-    """Draw everything; a dollar sign in somebody's name is no mathematics."""
+    """Draw everything; a dollar sign in a user's name does not start mathematics."""
     with matplotlib.rc_context({"text.parse_math": False}):
         graph, tornado = graph_drawing(report), tornado_drawing(report)
         if isinstance(report, Report):
@@ -193,7 +194,7 @@ def drawings(report: Report | ModelReport) -> Drawings:
 
 
 def predicted_drawing(report: ModelReport) -> PageFigure | None:
-    """What a model predicts over its load; None where no single parameter is the load."""
+    """A model's prediction over its load; None if no single parameter is the load."""
     if report.curve is None or report.load is None:
         return None
     scale = units_of(report)
@@ -207,7 +208,7 @@ def predicted_drawing(report: ModelReport) -> PageFigure | None:
 
 
 def graph_caption(report: Report | ModelReport) -> str:
-    """What stands below the graph: of what is drawn, and nothing else."""
+    """The caption of the graph, which explains only what is drawn."""
     graph = report.model.graph
     if not (graph.stations or graph.layers):
         return "What each number is calculated from, with the values at the operating point."
@@ -223,7 +224,7 @@ def graph_caption(report: Report | ModelReport) -> str:
 
 
 def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
-    """The model's graph at the operating point; None where there is nothing to tell apart."""
+    """The model's graph at the operating point; None if there is nothing to draw."""
     graph = report.model.graph
     if graph.layers:
         return _layers_drawing(report)
@@ -248,7 +249,7 @@ def graph_drawing(report: Report | ModelReport) -> PageFigure | None:
 
 
 def _layers_drawing(report: Report | ModelReport) -> PageFigure | None:
-    """Tasks in their processors; None for more than can be told apart."""
+    """Tasks in their processors; None if there are too many to be legible."""
     model = report.sensitivity.model if report.sensitivity else report.model
     layers = model.graph.layers
     assert layers is not None  # noqa: S101 - only then it is called
@@ -263,7 +264,7 @@ def _layers_drawing(report: Report | ModelReport) -> PageFigure | None:
 
 
 def _program_drawing(report: Report | ModelReport) -> PageFigure | None:
-    """What the numbers of a program are calculated from; None for more than can be told apart."""
+    """What a program's numbers are calculated from; None if there are too many to be legible."""
     if report.sensitivity is None:
         return None
     solution = report.sensitivity.solution
@@ -272,7 +273,7 @@ def _program_drawing(report: Report | ModelReport) -> PageFigure | None:
 
 
 def _told_apart(draw: Callable[[], Figure], words: str) -> PageFigure | None:
-    """A graph with its words; None for more parts than can be told apart."""
+    """A graph with its text alternative; None if it has too many parts to be legible."""
     try:
         figure = draw()
     except GraphError:
@@ -288,7 +289,7 @@ def _station_words(report: Report | ModelReport, name: str) -> str:
 
 
 def chart_drawing(report: Report) -> PageFigure:
-    """Points and model, with the band of a fit."""
+    """Measured points and the model's curve, with the band of a fit."""
     comparison, scale = report.comparison, units_of(report)
     figure = measured_chart(report.forms or report.fit or comparison, scale, report.kept)
     loads, heights = (
@@ -308,7 +309,7 @@ def chart_drawing(report: Report) -> PageFigure:
 
 
 def errors_drawing(report: Report) -> PageFigure:
-    """Relative errors at the measured points; of several outputs, each with its curve."""
+    """Relative errors at the measured points; if there are several outputs, each with its curve."""
     comparison = report.comparison
     words = (
         "Relative errors of the model at the measured points; their root mean square is "
@@ -324,7 +325,7 @@ def errors_drawing(report: Report) -> PageFigure:
 
 
 def _mark_saturation(axes: Any, report: Report) -> None:
-    """Draw the saturation throughput where a plot lacks it and it is in sight."""
+    """Draw the saturation throughput if it is within the axes and not drawn yet."""
     labels = [line.get_label() for line in axes.lines]
     if report.sensitivity is None or any("saturates" in str(label) for label in labels):
         return
@@ -346,7 +347,7 @@ def tornado_drawing(report: Report | ModelReport) -> PageFigure | None:
         figure = report.sensitivity.plot()
     except InvalidParameter:
         return None
-    figure.suptitle("")  # the page says of which model
+    figure.suptitle("")  # the page itself names the model
     words = (
         "Bars of the change of each output in percent when a parameter grows by one percent, "
         "the largest on top; the table below has the numbers."

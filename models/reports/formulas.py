@@ -23,7 +23,7 @@ from headway.models.structure.outputs import percent_of
 from headway.records import dataclass
 
 MOST_OPERATIONS = 150
-"""What is longer than this is no longer read; it is said instead."""
+"""Formulas with more operations than this are not shown; the page says so instead."""
 
 _NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, NotImplementedError)
 _SIGNS = {">": "&gt;", "<": "&lt;", ">=": "≥", "<=": "≤", "==": "=", "!=": "≠"}
@@ -31,18 +31,18 @@ _SIGNS = {">": "&gt;", "<": "&lt;", ">=": "≥", "<=": "≤", "==": "=", "!=": "
 
 @dataclass(frozen=True)
 class Equation:
-    """A name and what it is.
+    """A name and the expression for it.
 
     Parameters
     ----------
     name
-        What is on the left.
+        The left side.
     mathml
         The whole equation as a MathML element.
     form
         The right side as an expression of SymPy.
     doc
-        What it means.
+        The meaning of the name.
     """
 
     name: str
@@ -52,20 +52,20 @@ class Equation:
 
     @property
     def text(self) -> str:
-        """The right side as text, for those who cannot see the mathematics."""
+        """The right side as text, for readers who cannot see the mathematics."""
         return str(self.form)
 
     @property
     def lines(self) -> dict[str, list[str]]:
-        """Pieces for a screen and for a telephone, by class; one where both are the same."""
+        """Pieces that fit a screen and a telephone, by style class; one if both are the same."""
         wide, narrow = (wrapped(self.mathml, room) for room in (WIDE, NARROW))
         return {"": wide} if wide == narrow else {" on-wide": wide, " on-narrow": narrow}
 
 
 class _Printer(MathMLPresentationPrinter):  # type: ignore[misc]
-    """SymPy's printer, with names as words and a station's part as subscript.
+    """SymPy's printer, with names in roman type and a station's part as a subscript.
 
-    SymPy writes text as it is: what could be a sign of HTML is escaped here.
+    SymPy writes text as it is, so characters that mean something in HTML are escaped here.
     """
 
     def _print_Symbol(self, sym: Any, style: str = "plain") -> Any:  # noqa: ARG002, N802
@@ -148,13 +148,13 @@ def mathml(expression: Any) -> str:
 
 
 def equations(model: Model, output: str = "") -> list[Equation]:
-    """What is calculated, and how: outputs, the stations' parts that they are made of, bindings.
+    """Equations of what is calculated: outputs, the stations' parts that they use, and bindings.
 
-    A percentile stands first where it is the output asked for, written with the times it adds up.
+    A percentile that is the output asked for comes first, written with the times that it adds up.
 
-    The stations' are the laws of an open network. Closed networks,
-    those that block and clients that give up are solved by a method, and have only outputs and
-    bindings. What has no closed form is left out.
+    Those of stations are the laws of an open network. Networks that are closed, that block, or
+    whose clients give up are solved by a method, and have equations of outputs and bindings only.
+    What has no closed form is left out.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def equations(model: Model, output: str = "") -> list[Equation]:
 
 
 def _as_written(symbols: Mapping[str, Any], read: Formula) -> Any:
-    """A formula of symbols; what is calculated, rather than given, may have any sign."""
+    """A formula with symbols; a symbol for a calculated number may have any sign."""
     try:
         return read.evaluate({n: symbols.get(n, _calculated(n)) for n in read.names})
     except _NO_FORM:
@@ -187,7 +187,7 @@ def _calculated(name: str) -> Any:
 
 
 def _percentile_equation(model: Model, name: str) -> Equation | None:
-    """A percentile in the times of the stations, as they stand in the other equations."""
+    """A percentile in terms of the stations' times, as these appear in the other equations."""
     if name in model.graph.names or model.is_closed:
         return None
     parts = ("residence_time", "response_time")
@@ -200,7 +200,7 @@ def _percentile_equation(model: Model, name: str) -> Equation | None:
 
 
 def _part_equations(model: Model) -> list[Equation | None]:
-    """Response time by residence times, and every part of a component that is used."""
+    """Response time as a sum of residence times, and every part of a component that is used."""
     graph = model.graph
     symbols = {name: _calculated(name) for name in graph.bindings} | bounded_symbols(model)
     forms, parts = [], _parts_used(model)
@@ -237,5 +237,5 @@ def _equation(model: Model, name: str, right: Any) -> Equation | None:
 
 
 def uses_erlang(equations: list[Equation]) -> bool:
-    """Tell whether Erlang's C stands in some equation."""
+    """Whether some equation contains Erlang's C."""
     return any("erlang_c(" in equation.text for equation in equations)

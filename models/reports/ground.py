@@ -1,4 +1,4 @@
-"""What a page's panel stands on: a model over loads, with or without measurements."""
+"""The data of a page's panel: a model over loads, with or without measurements."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,20 @@ class Ground:
     Parameters
     ----------
     model, solution
-        At the loads.
+        The model, and its solution at the loads.
     point
-        The model at the operating point; None where it sustains no load.
+        The model at the operating point; None if it sustains no load.
     output
-        What is drawn.
+        The output that is drawn.
     load
-        The parameter that is the load; None where no parameter is.
+        The parameter that is the load; None if no parameter is.
     loads, load_unit
-        The loads, and the unit that they are shown in.
+        The loads, and the unit in which they are shown.
     predicted
-        The output at the loads.
+        The predicted output at the loads.
     measured, counted
-        What was measured there, and whether a point counts; empty where nothing was.
+        The measured output at the loads, and whether each point counts; empty if nothing was
+        measured.
     scale
         The units of the page.
     """
@@ -62,7 +63,7 @@ class Ground:
 
     @property
     def top(self) -> float:
-        """The largest value to be drawn."""
+        """The largest value to draw."""
         if self.measured.size:
             return float(np.max(self.measured))
         finite = self.predicted[np.isfinite(self.predicted)]
@@ -70,12 +71,12 @@ class Ground:
 
 
 def measured_ground(comparison: Comparison, point: Model | None, scale: Scale) -> Ground:
-    """The ground that a comparison with measurements gives.
+    """The data that a comparison with measurements gives a panel.
 
     Parameters
     ----------
     comparison
-        Model and measurements.
+        The model and its measurements.
     point
         The operating point.
     scale

@@ -1,4 +1,4 @@
-"""Pages as HTML that needs nothing but itself: no network, and no script to read it."""
+"""Pages as HTML that need nothing else: no network, and no script in order to be read."""
 
 import base64
 import hashlib
@@ -10,19 +10,19 @@ from headway.models.reports.templates import environment, shipped
 from headway.models.reports.words import maker
 
 STYLES = ("colours.css", "tables.css", "panel.css", "report.css")
-"""The page's style sheet, in pieces; the last one says where the others give way."""
+"""The page's style sheet, in pieces; the last one resolves conflicts between the others."""
 
 
 def page(report: object) -> str:
-    """Write a report of any kind as HTML; the same report gives the same page.
+    """Write a report of any kind as HTML; the same report always gives the same page.
 
-    Whatever comes from files or from the command line is escaped, and the page forbids itself
-    to load anything, and to run any script but its own.
+    Text from files or from the command line is escaped, and the page forbids itself to load
+    anything, or to run any script but its own.
 
     Parameters
     ----------
     report
-        What to show: its contents are asked for through the door.
+        The report to show; its contents are found through the door.
     """
     contents: Contents = perform(report, "contents")
     script = _script(contents)
@@ -40,21 +40,21 @@ def page(report: object) -> str:
 
 
 def _script(contents: Contents) -> str:
-    """What runs in the page: values under the pointer, and sliders where it has some."""
+    """The page's scripts: values under the pointer, and sliders if it has some."""
     panel = contents.panel
     own = [panel.script, *map(shipped, ("parts.js", "panel.js"))] if panel else []
     return "\n".join(["", shipped("pointer.js"), *own])
 
 
 def _style(drawn: str) -> str:
-    """The page's style sheet, with the colours of its figures on light and on dark."""
+    """The page's style sheet, with the colours of its figures on light and dark pages."""
     light, dark = palette(drawn)
     colours = f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{"
     return f"{''.join(map(shipped, STYLES))}{colours}\n  :root {{ {dark} }}\n}}"
 
 
 def _policy(scripts: str) -> str:
-    """What a page may load and run: nothing, but for scripts of these digests."""
+    """What a page may load and run: nothing except scripts with these digests."""
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -4,10 +4,10 @@ from headway.models.language.verbs import perform
 
 
 class Paged:
-    """An answer, or several of one question, that a page shows whole."""
+    """An answer, or several answers to one question, that a page shows."""
 
     def to_html(self) -> str:
-        """One page that needs nothing but itself; see `headway.models.reports.page`.
+        """One page that needs nothing else; see `headway.models.reports.page`.
 
         Examples
         --------

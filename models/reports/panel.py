@@ -1,4 +1,4 @@
-"""The what-if panel: a model's closed form as JavaScript, or a table; controls of parameters."""
+"""The what-if panel: a model's closed form as JavaScript, or a table; and its controls."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,32 +19,32 @@ from headway.models.tables.table import scale_of
 from headway.records import dataclass
 
 MOST_CHARACTERS = 100_000
-"""A longer closed form is not carried by a page."""
+"""A page does not include closed forms that are longer than this."""
 
 _NO_LOAD = (
     "no parameter of the model is the load. Name the number of clients, or the arrival rate, in "
     "[parameters] to have one"
 )
 _CLOSED = "the network is closed, so no formula solves it"
-_AGREEMENT = 1e-9  # of the closed form with the solver at the measured points
+_AGREEMENT = 1e-9  # relative tolerance of the closed form against the solver at the measured points
 _NO_FORM = (HeadwayError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel that a page can carry.
+    """A panel that a page can include.
 
     Parameters
     ----------
     script
-        A JavaScript function `closedForm` of an array of SI values in the order of the controls:
-        the output, then the utilisation of each station.
+        A JavaScript function `closedForm` of an array of SI values in the order of the controls; it
+        returns the output, then the utilisation of each station.
     controls
-        A control a parameter, the load first.
+        A control for each parameter, the load first.
     document
         What else the page's script needs, for JSON.
     note
-        How exact it is, where it is not exact.
+        How far off it is; empty if it is exact.
     """
 
     script: str
@@ -61,12 +61,12 @@ class NoPanel:
 
 
 def panel(report: Report | ModelReport) -> Panel | NoPanel:
-    """Write a model's closed form as a script, else a table of solved points, or say why not.
+    """Write a model's closed form as a script, or else a table of solved points, or say why not.
 
     Parameters
     ----------
     report
-        Its model is evaluated at the operating point, with the load and one parameter
+        The report, whose model is evaluated at the operating point, with the load and one parameter
         changed at a time.
     """
     ground, sensitivity = report.ground, report.sensitivity
@@ -113,7 +113,7 @@ def _exact(ground: Ground, point: Model) -> Panel | NoPanel:
 
 
 def _interpolated(ground: Ground, sensitivity: Sensitivity, why: str) -> Panel | NoPanel:
-    """A panel between points that are solved now; `why` says what stands against a formula."""
+    """A panel that interpolates between points solved now; `why` says why there is no formula."""
     points = solved_points(ground, sensitivity)
     if isinstance(points, str):
         return NoPanel(f"{why}, and {points}")
@@ -126,12 +126,12 @@ def _interpolated(ground: Ground, sensitivity: Sensitivity, why: str) -> Panel |
 
 
 def _cause(error: Exception) -> str:
-    """What a refusal says, without what to do in other places than a page."""
+    """What a refusal says, without the advice that does not apply to a page."""
     return str(error).partition(";")[0]
 
 
 def _agrees(forms: Sequence[Any], ground: Ground) -> bool:
-    """Compare the closed form with the solver at the loads that are sustained."""
+    """Compare the closed form with the solver at the loads that the model sustains."""
     from headway.models.solving.symbolic import numeric
 
     symbols = sorted({s for form in forms for s in form.free_symbols}, key=str)
@@ -146,8 +146,8 @@ def _agrees(forms: Sequence[Any], ground: Ground) -> bool:
 def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
     """Write closed forms as a JavaScript function of an array of values.
 
-    No name of the model gets into the script: parameters go by their position. Erlang's
-    formulas are functions that the caller gives.
+    No name of the model gets into the script: parameters go by their positions. The caller supplies
+    Erlang's formulas as functions.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def javascript(forms: Sequence[Any], symbols: Sequence[Any]) -> str:
     Raises
     ------
     NotImplementedError
-        For a function that JavaScript does not have.
+        For a function that JavaScript lacks.
 
     Examples
     --------
@@ -187,13 +187,13 @@ def _code(expression: Any) -> str:
     import sympy
 
     functions = {"ErlangB": "erlangB", "ErlangC": "erlangC"}
-    functions |= {"ceiling": "wholeCeiling", "floor": "wholeFloor"}  # stand in panel.js
+    functions |= {"ceiling": "wholeCeiling", "floor": "wholeFloor"}  # defined in panel.js
     written = sympy.jscode(expression, precision=17, strict=True, user_functions=functions)
     return " ".join(str(written).split())
 
 
 def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
-    """A control for each parameter, the load first."""
+    """A control for each parameter, with the load first."""
     load = ground.load
     whole = whole_numbers(ground.model)
     controls = []
@@ -222,7 +222,7 @@ def _controls(ground: Ground, point: Model) -> tuple[Control, ...]:
 def _document(
     ground: Ground, controls: Sequence[Control], stations: Sequence[str]
 ) -> dict[str, Any]:
-    """Everything the page's script needs but the formula; SI numbers."""
+    """What the page's script needs apart from the formula; numbers in SI."""
     model = ground.model
     inputs = [c.parameter.name for c in controls if c.role is not ControlRole.PARAMETER]
     columns = {n: np.broadcast_to(model.inputs[n], ground.loads.shape).tolist() for n in inputs}

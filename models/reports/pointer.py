@@ -1,4 +1,4 @@
-"""Values under the pointer: what was drawn in a figure, and where, for the script of a page."""
+"""Values under the pointer: what a figure shows at each place, for the script of a page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,29 +10,29 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-_POINT = 72.0  # of an inch: what an SVG of matplotlib counts in
+_POINT = 72.0  # points per inch: the unit of matplotlib's SVG
 _DIGITS = 5
 
 
 def readings(
     figure: Figure, panel: int = 0, named: Callable[[float], str] | None = None
 ) -> dict[str, Any]:
-    """Series of a panel of a figure, in the coordinates of its SVG, with their values.
+    """Series in a panel of a figure, in the coordinates of its SVG, with their values.
 
     Parameters
     ----------
     figure
-        Drawn already, so that its panel has its place.
+        A figure that has been drawn, so that its panels have their places.
     panel
-        Which one.
+        The panel.
     named
-        Writes a place along the axis, such as a time; None where its number says enough.
+        Writes a place along the axis, such as a time, as text; None if its number is enough.
 
     Returns
     -------
-    ``box``: left, right, top and bottom of the panel; ``x`` and ``y``: what the axes say;
-    ``series``: each with its label, whether it is a line between its points, its places along
-    the axis, and its values there: two of a band.
+    ``box``: left, right, top and bottom of the panel; ``x`` and ``y``: labels of the axes;
+    ``series``: for each its label, whether its points are joined by a line, its places along the
+    axis, and its values there (two for a band).
 
     Examples
     --------
@@ -58,7 +58,7 @@ def readings(
 
 
 def _lines(axes: Axes, scale: float) -> list[dict[str, Any]]:
-    """Lines and points that have a name; limits across the panel have none of a value."""
+    """Named lines and points of a panel; limits drawn across the panel have no values."""
     own = (line for line in axes.lines if line.get_transform() == axes.transData)
     return [_series(axes, line, scale) for line in own if not str(line.get_label()).startswith("_")]
 
@@ -73,7 +73,7 @@ def _series(axes: Axes, line: Line2D, scale: float) -> dict[str, Any]:
 
 
 def _bands(axes: Axes, scale: float) -> list[dict[str, Any]]:
-    """Bands between two curves: the polygon goes along one and back along the other."""
+    """Bands between two curves: their polygon goes along one curve and back along the other."""
     found = []
     for band in axes.collections:
         if not isinstance(band, PolyCollection) or not band.get_paths():
@@ -87,7 +87,7 @@ def _bands(axes: Axes, scale: float) -> list[dict[str, Any]]:
 
 
 def _told(axes: Axes, drawn: Artist, x: Any, heights: list[Any], scale: float) -> dict[str, Any]:
-    """A series that goes on between its points, from where it can be seen."""
+    """A series as the script reads it; a line starts where it becomes visible."""
     seen = np.isfinite(x) & np.all(np.isfinite(heights), axis=0)
     x, y = x[seen], np.array(heights)[:, seen]
     places = axes.transData.transform(np.column_stack([x, y[0]]))[:, 0] * scale

@@ -1,4 +1,4 @@
-"""A report: what one page says of a model and of the measurements it is compared with."""
+"""A report: what one page shows of a model and of the measurements it is compared with."""
 
 import math
 import os.path
@@ -31,27 +31,27 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Report(Paged):
-    r"""Everything that a report shows, made of answers that exist without it.
+    r"""All that a report shows; its parts are answers in their own right.
 
     Parameters
     ----------
     measurements
-        What the model is compared with.
+        The measurements with which the model is compared.
     comparison
-        The model, fitted if it was, at the measured points.
+        The model at the measured points, fitted if it was.
     fit
-        Where its free parameters come from; None if none were free.
+        The fit of its free parameters; None if none were free.
     sensitivity
-        Of the measured output and the saturation throughput, at the operating point; None where
-        the model sustains no measured load.
+        Sensitivities of the measured output and of the saturation throughput at the operating
+        point; None if the model sustains no measured load.
     fixed
         Names of parameters whose values were set by hand.
     command
-        What was typed to get the report.
+        The command that made the report.
     forms
-        The forms of a family that were tried, where the model was chosen among them.
+        The forms of a family that were tried, if the model was chosen among them.
     kept
-        The highest load that keeps a limit, where one was given.
+        The highest load that keeps a limit, if a limit was given.
 
     Examples
     --------
@@ -108,14 +108,14 @@ class Report(Paged):
 
     @cached_property
     def saturation(self) -> ServerQuantity | None:
-        """The saturation throughput with its interval; None where no fit tells it."""
+        """The saturation throughput with its interval; None if no fit determines it."""
         if self.forms is not None:
             return self.forms.saturation
         return None if self.fit is None else saturation_of_fit(self.fit)
 
     @property
     def ground(self) -> Ground:
-        """What a panel stands on."""
+        """The data of a panel."""
         point = self.sensitivity.model if self.sensitivity else None
         return measured_ground(self.comparison, point, units_of(self))
 
@@ -147,10 +147,10 @@ def measured_report(
         Names of parameters whose values were set by hand: where the data set one too, the value
         set by hand makes the operating point.
     command
-        What was typed to get the report, for the record.
+        The command that made the report, for the record.
     target
-        A limit of the response time or a percentile, such as ``response_time_p99<=50ms``: the page
-        says up to which load it is kept.
+        A limit on the response time or a percentile, such as ``response_time_p99<=50ms``: the page
+        gives the highest load that keeps it.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def measured_report(
 
 
 def page_place(out: str | Path) -> Path:
-    """Where a page is to be written; refused before any work where it cannot be.
+    """The place of a page; refused before any work if a page cannot be written there.
 
     Raises
     ------
@@ -210,14 +210,14 @@ def page_place(out: str | Path) -> Path:
 def fitted_report(
     fitted: ServerFit | Fit, command: str = "", target: str | Goal | None = None
 ) -> Report:
-    r"""Show a fit, or the form that suits a server of unknown inside and those it was chosen from.
+    r"""Report on a fit, or on the form chosen for a server of unknown inside and the other forms.
 
     Parameters
     ----------
     fitted
-        A model, or the forms of a family, fitted.
+        A fitted model, or the fitted forms of a family.
     command
-        What was typed to get the report, for the record.
+        The command that made the report, for the record.
     target
         As for `measured_report`.
 
@@ -243,12 +243,12 @@ def fitted_report(
 
 
 def kept_by_fit(fit: ServerFit | Fit, goal: Goal) -> Kept:
-    """The highest load under a limit by a fit, with its interval.
+    """The highest load under a limit, by a fit, with its interval.
 
     Parameters
     ----------
     fit
-        A model, or the forms of a server.
+        A fitted model, or the fitted forms of a server.
     goal
         An upper limit.
 
@@ -264,7 +264,7 @@ def kept_by_fit(fit: ServerFit | Fit, goal: Goal) -> Kept:
 
 
 def _kept_as_given(comparison: Comparison, point: Model | None, goal: Goal) -> Kept:
-    """The same of a model that was not fitted, which has no interval."""
+    """The highest load under a limit, for a model without a fit: it has no interval."""
     if point is None or comparison.load_parameter is None:
         msg = (
             f"target {goal.output}: no load keeps it, as the model sustains none of the measured "
@@ -277,7 +277,7 @@ def _kept_as_given(comparison: Comparison, point: Model | None, goal: Goal) -> K
 def _at_operating_point(
     model: Model, comparison: Comparison, fit: Fit | None, fixed: Collection[str] = ()
 ) -> Sensitivity | None:
-    """Sensitivities at the operating point; None where no measured load is sustained."""
+    """Sensitivities at the operating point; None if no measured load is sustained."""
     swept = [name for name, value in comparison.model.inputs.items() if np.ndim(value)]
     values = {name: model.parameters[name].value for name in swept if name in fixed}
     point = operating_point(comparison, {n: v for n, v in values.items() if v is not None})
@@ -296,19 +296,19 @@ def _sensitivity(point: Model, fit: Fit | None, outputs: Collection[str]) -> Sen
 
 
 def operating_point(comparison: Comparison, own: dict[str, Number]) -> Model | None:
-    """The model at the median of the measured loads that it sustains.
+    """The model at the median of those measured loads that it sustains.
 
     Parameters
     ----------
     comparison
-        Model and measurements.
+        The model and its measurements.
     own
-        Parameters that the data set, with the value to take instead of theirs.
+        Values for parameters that the data set, to use in place of the data's.
 
     Returns
     -------
-    The model with a single value for every parameter; None where it sustains no load and
-    `own` says no other.
+    The model with a single value for each parameter; None if it sustains no measured load and `own`
+    gives no other.
     """
     for name, value in own.items():
         if np.ndim(value):
@@ -325,6 +325,6 @@ def operating_point(comparison: Comparison, own: dict[str, Number]) -> Model | N
         name: float(np.ravel(np.broadcast_to(value, shape))[row])
         for name, value in comparison.model.inputs.items()
     }
-    if comparison.model.is_closed:  # nobody but whole jobs can circulate
+    if comparison.model.is_closed:  # only whole numbers of jobs can circulate
         inputs["population"] = float(max(1, round(inputs["population"])))
     return comparison.model.at(inputs).at(own)

@@ -1,4 +1,4 @@
-"""The what-if panel without a closed form: a table of solved points, read between them."""
+"""The what-if panel without a closed form: a table of solved points, with interpolation."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,19 +25,24 @@ from headway.models.tables.table import scale_of
 from headway.records import dataclass
 
 LARGEST_ERROR = 0.02
-"""A table that is further off between its points is no answer."""
+"""Relative interpolation error above which a table is not shown."""
 
 _SIZES = ((24, 9, 9), (40, 33), (64, 65))
-"""Points along the load and each parameter, tried in this order."""
-_FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)  # of closed classes; where points take long
-_LAYERED = ((13, 9, 9), (13, 13), (13, 5))  # to begin with: they bend where a pool fills
-_MOST_LOADS, _MOST_COUNTED = 40, 5  # and numbers of threads, each of which is solved by itself
-_BETWEEN_LOADS = 0.5  # of the error, where the rest is between values of another parameter
+"""Numbers of points along the load and each other parameter, tried in this order."""
+# for closed classes; and where points take long to solve
+_FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)
+# at first: curves of layered services bend where a pool fills
+_LAYERED = ((13, 9, 9), (13, 13), (13, 5))
+# most loads, and most numbers of threads, each of which is solved on its own
+_MOST_LOADS, _MOST_COUNTED = 40, 5
+# share of the error allowed between loads; the rest is between other parameters' values
+_BETWEEN_LOADS = 0.5
 _NEARBY = 1.5
-_ALIKE = 0.1  # times their mean, so far think times may lie apart on one panel
-_LEAST, _MOST = 1e-6, 0.96  # share of the load that saturates, of the points' ends
-_SAME = 1e-6  # relative difference of two answers by one method, which settles to 1e-9
-_BEYOND = 1.1  # times the largest load that is drawn, a slider goes
+_ALIKE = 0.1  # spread of think times, relative to their mean, up to which one curve stands for all
+# lowest and highest load of the points, as shares of the load that saturates
+_LEAST, _MOST = 1e-6, 0.96
+_SAME = 1e-6  # relative difference of two answers by one method, which converges to 1e-9
+_BEYOND = 1.1  # upper end of a slider, in multiples of the largest load drawn
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,13 @@ class Points:
     Parameters
     ----------
     grid
-        Where; the load first.
+        The points, with the load as the first axis.
     values
-        The output, the utilisation of each station and of jobs the throughput; one more
-        dimension, in front.
+        The output, the utilisation of each station, and for jobs the throughput; they are the first
+        axis.
     error, lost
-        The largest relative error of the output in the middle of a cell, and the largest error
-        of utilisations there.
+        Errors at the centre of a cell: the largest relative error of the output, and the largest
+        error of utilisations.
     """
 
     grid: SolvedGrid
@@ -63,14 +68,14 @@ class Points:
 
     @property
     def script(self) -> str:
-        """A JavaScript function of the values along the axes, as a closed form is written."""
+        """A JavaScript function of the values along the axes, in the form of a closed form's."""
         written = json.dumps(self.grid.table(self.values), separators=(",", ":"))
         call = "function closedForm(v) {\n  return betweenPoints(solvedPoints, v);\n}"
         return f"{shipped('between.js')}const solvedPoints = {written};\n{call}"
 
     @property
     def note(self) -> str:
-        """How many points there are, and how far off it is between them."""
+        """How many points there are, and how large the error is between them."""
         points = 100 * max(self.lost, 0.0005)
         others = len(self.values) - 1 - (self.grid.along is Along.JOBS)
         busy = f", utilisations {points:.1f} percentage points" if others else ""
@@ -86,9 +91,9 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
     Parameters
     ----------
     ground
-        With a load and an operating point.
+        The data of a panel, with a load and an operating point.
     sensitivity
-        Says which parameters matter.
+        Sensitivities, which say what parameters matter most.
 
     Returns
     -------
@@ -118,7 +123,7 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
 
 
 def _is_slow(ground: Ground) -> str:
-    """Why a point takes too long to solve hundreds; empty where it does not."""
+    """Why points take too long to solve hundreds of them; empty if they do not."""
     if ground.solution.method == "simulation":
         return "each point is simulated"
     blocks = ground.solution.is_open and ground.model.graph.blocks
@@ -126,7 +131,7 @@ def _is_slow(ground: Ground) -> str:
 
 
 def _is_one_curve(ground: Ground, others: Sequence[str]) -> bool:
-    """Whether clients thought for about as long at every load, so that one curve is of all."""
+    """Whether think times were about the same at every load, so that one curve applies to all."""
     if between_rows(ground.model, ground.load, ground.loads) is None:
         return False
     spreads = [np.ptp(np.asarray(ground.model.inputs[n], float)) for n in others]
@@ -156,9 +161,9 @@ def solved_controls(ground: Ground, points: Points) -> tuple[Control, ...]:
 
 
 def _is_like(grid: SolvedGrid, values: FloatArray, ground: Ground) -> bool:
-    """Whether a table of layers answers as the page does: many points may be by a quicker method.
+    """Whether a table of layers agrees with the page: its points may use a quicker method.
 
-    Loads of which one is the page's own are compared there.
+    The two are compared at the page's own load, if the table has it.
     """
     point, _ = _point_and_load(ground)
     places = [np.flatnonzero(axis == float(point.inputs[n])) for n, axis in grid.axes.items()]
@@ -169,7 +174,7 @@ def _is_like(grid: SolvedGrid, values: FloatArray, ground: Ground) -> bool:
 
 
 def _solved(grid: SolvedGrid, ground: Ground) -> Points:
-    """A table with its errors: endless where the output has no logarithm, or is another one."""
+    """A table with its errors; infinite if the output has no logarithm, or is not the page's."""
     if ground.model.graph.layers and grid.along is not Along.SHARE:
         between = any(name not in counts(grid.model.graph) for name in list(grid.axes)[1:])
         target = LARGEST_ERROR * (_BETWEEN_LOADS if between else 1.0)
@@ -183,7 +188,7 @@ def _solved(grid: SolvedGrid, ground: Ground) -> Points:
 
 
 def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
-    """Where to solve: along the load, and so many values of each of the others."""
+    """Where to solve: along the load, and at so many values of each other parameter."""
     point, load = _point_and_load(ground)
     spreads = {name: _spread(point, name, count) for name, count in counted.items()}
     most, nothing = float(ground.loads.max()), np.empty((0, *counted.values()))
@@ -205,14 +210,14 @@ def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
 
 
 def _point_and_load(ground: Ground) -> tuple[Model, str]:
-    """The operating point, and the load; a panel is refused before where there are none."""
+    """The operating point and the load; a panel without them is refused before."""
     assert ground.point is not None  # noqa: S101
     assert ground.load is not None  # noqa: S101
     return ground.point, ground.load
 
 
 def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
-    """How many points are tried, by how long each takes."""
+    """Numbers of points to try, depending on how long a point takes."""
     if ground.model.graph.layers:
         return _LAYERED
     if on_demand([ground.output]):
@@ -223,13 +228,13 @@ def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
 
 
 def _is_long(ground: Ground, counted: Mapping[str, int]) -> bool:
-    """Whether layers would be solved too often by themselves."""
+    """Whether too many systems of layers would have to be solved one by one."""
     whole = [count for name, count in counted.items() if name in counts(ground.model.graph)]
     return bool(ground.model.graph.layers and prod(whole) > _MOST_COUNTED)
 
 
 def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:
-    """Continuous parameters that change the output, the largest elasticity first."""
+    """Continuous parameters that change the output, those of largest elasticity first."""
     effects = sensitivity.effects[ground.output]
     fixed = whole_numbers(ground.model) | {ground.load}
     if ground.model.graph.layers:
@@ -243,20 +248,21 @@ def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:
 
 
 def _jobs(own: float, most: float, count: int) -> FloatArray:
-    """Whole numbers of jobs from one to the most that is drawn, the model's own among them."""
+    """Whole numbers of jobs from one to the most that is drawn, including the model's own."""
     return np.unique([own, *np.round(np.geomspace(1.0, max(np.ceil(most), 2.0), count))])
 
 
 def _spread(point: Model, name: str, count: int) -> FloatArray:
-    """Values along a slider, the parameter's own among them."""
+    """Values along a slider, including the parameter's own."""
     parameter = point.parameters[name]
     own = float(point.inputs[name])
     if name in counts(point.graph):
         least = max(1.0, parameter.minimum, own - count // 2)
         return np.arange(least, least + count)
     low, high = slider_ends(parameter, is_whole=False)
-    if point.graph.layers:  # these bend where a pool fills: a table is near enough only nearby
+    # curves of layered services bend where a pool fills: only nearby values are close enough
+    if point.graph.layers:
         low, high = max(low, own / _NEARBY), min(high, own * _NEARBY)
     spread = np.geomspace(low or own / 4, high, count)
-    spread[np.argmin(np.abs(np.log(spread / own)))] = own  # the nearest gives way
+    spread[np.argmin(np.abs(np.log(spread / own)))] = own  # in place of the nearest value
     return spread

@@ -1,4 +1,4 @@
-"""The files that pages and panels are made of, and how text gets into them: escaped."""
+"""The files that pages and panels are made of, and how text is escaped on its way into them."""
 
 from functools import cache
 from importlib.resources import files
@@ -10,7 +10,7 @@ from headway.errors import visible
 
 
 def shipped(name: str) -> str:
-    """A template, style sheet or script.
+    """The text of a template, style sheet or script.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def shipped(name: str) -> str:
 
 @cache
 def environment() -> jinja2.Environment:
-    """Templates that escape whatever comes from files or from the command line."""
+    """Templates that escape text from files or from the command line."""
     return jinja2.Environment(
         loader=jinja2.FunctionLoader(shipped),
         autoescape=True,
@@ -34,5 +34,5 @@ def environment() -> jinja2.Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Write out controls in text that comes from files; what the page is made of stays."""
+    """Write out control characters in text from files; what the page itself is made of is kept."""
     return visible(value, "\n\t") if type(value) is str else value

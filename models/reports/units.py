@@ -15,7 +15,7 @@ from headway.models.structure.model import Model
 
 
 def report_units(report: Report) -> Scale:
-    """Those of the fit or comparison, whose figure the page has, and of what stands beside it."""
+    """The units of a fit or comparison, whose figure the page shows, and of the tables with it."""
     comparison = report.comparison
     load = (comparison.load.values, comparison.load.unit)
     beside = [load, *numbers_of(report.model), *_point(report.sensitivity)]
@@ -24,7 +24,7 @@ def report_units(report: Report) -> Scale:
 
 
 def model_units(report: ModelReport) -> Scale:
-    """Those of the curve, and of what stands beside it."""
+    """The units of the curve, and of the tables with it."""
     beside = [*numbers_of(report.model), *_point(report.sensitivity)]
     stated = report.model.stated
     first = Scale() if report.curve is None else units_of(report.curve)
@@ -32,13 +32,13 @@ def model_units(report: ModelReport) -> Scale:
 
 
 def panel_units(solution: Solution) -> Scale:
-    """Those of a notebook's panel: of the answer that it opens with, and of its sliders."""
+    """The units of a notebook's panel: those of its first answer and of its sliders."""
     stated = solution.model.stated
     return units_of(solution).completed(numbers_of(solution.model), stated)
 
 
 def numbers_of(model: Model) -> Iterator[tuple[Any, Unit]]:
-    """The parameters of a model, one value or several each."""
+    """The parameters of a model, with one value or several each."""
     for parameter in model.parameters.values():
         if parameter.value is not None:
             yield np.asarray(parameter.value, float), parameter.unit

@@ -1,13 +1,13 @@
-"""Formulas in pieces that a line of a page can hold: browsers do not break MathML themselves."""
+"""Formulas in pieces that fit on a line of a page, as browsers do not break MathML themselves."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 WIDE, NARROW = 62.0, 30.0
-"""What a line holds on a screen and on a telephone, in digits of a formula."""
+"""Length of a line on a screen and on a telephone, in digits of a formula."""
 
-_SMALL = 0.75  # a subscript or an exponent, to the size of the rest
-_SPACED = 1.6  # an operator with the space around it, in digits
+_SMALL = 0.75  # size of a subscript or exponent, relative to the rest
+_SPACED = 1.6  # width of an operator with the space around it, in digits
 _GLUED = frozenset("),")
 _OPENING = frozenset("({")
 
@@ -15,20 +15,20 @@ Pieces = list[ET.Element]
 
 
 def wrapped(mathml: str, room: float) -> list[str]:
-    """Break a formula where a line may end: before an operator, after an opening bracket.
+    """Break a formula where a line may end: before an operator, or after an opening bracket.
 
-    A fraction that no line holds is written with a slash.
+    A fraction that does not fit on a line is written with a slash.
 
     Parameters
     ----------
     mathml
-        One element, without the enclosing ``math``.
+        A single element, without the enclosing ``math``.
     room
-        What a line holds, in digits.
+        Length of a line, in digits.
 
     Returns
     -------
-    The pieces in their order, as MathML.
+    The pieces in order, as MathML.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def wrapped(mathml: str, room: float) -> list[str]:
 
 
 def _row(piece: Pieces) -> str:
-    """A piece as one row; a sign at its beginning keeps the space around it."""
+    """A piece as one row; an operator at its beginning keeps the space around it."""
     if piece[0].tag == "mo" and piece[0].text not in _OPENING:
         piece[0].set("form", "infix")
     return "<mrow>" + "".join(map(_written, piece)) + "</mrow>"
@@ -56,7 +56,7 @@ def _written(node: ET.Element) -> str:
 
 
 def _width(node: ET.Element) -> float:
-    """About how wide an element is, in digits."""
+    """Approximate width of an element, in digits."""
     parts = [_width(child) for child in node]
     if node.tag == "mo":
         return len(node.text or "") if (node.text or "") in "(){}," else _SPACED
@@ -68,7 +68,7 @@ def _width(node: ET.Element) -> float:
 
 
 def _pieces(node: ET.Element, room: float) -> list[Pieces]:
-    """The pieces of an element: itself where a line holds it."""
+    """The pieces of an element; the element itself if it fits on a line."""
     if _width(node) <= room or node.tag not in ("mrow", "mfrac", "mtable", "mtr", "mtd"):
         return [[node]]
     if node.tag == "mfrac":
@@ -80,19 +80,19 @@ def _pieces(node: ET.Element, room: float) -> list[Pieces]:
 
 
 def _bracketed(node: ET.Element) -> Pieces:
-    """A part of a fraction as it stands beside a slash."""
+    """A part of a fraction as it is written beside a slash, in brackets if needed."""
     return [_operator("("), node, _operator(")")] if len(node) > 1 else [node]
 
 
 def _operator(sign: str) -> ET.Element:
-    """A sign that does not grow with what stands beside it."""
+    """An operator that does not stretch with the elements beside it."""
     made = ET.Element("mo", stretchy="false")
     made.text = sign
     return made
 
 
 def _joined(children: Pieces, room: float) -> Iterator[Pieces]:
-    """Pieces of elements in a row; an operator goes with what follows it, ``=`` with the left."""
+    """Pieces of a row; an operator stays with what follows it, ``=`` with the left side."""
     pieces: list[Pieces] = []
     is_open = False
     for child in children:

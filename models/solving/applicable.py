@@ -1,4 +1,4 @@
-"""Which methods apply to a model, which would be taken, what each would cost and may miss."""
+"""Which methods apply to a model, which one is chosen, and what each would cost and may miss."""
 
 from headway.errors import GraphError, HeadwayError, Saturated
 from headway.models.solving.classes.class_values import class_solution
@@ -17,18 +17,18 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Applicable:
-    """A method and a model.
+    """A method, and whether it applies to a model.
 
     Parameters
     ----------
     name, answers
-        The method, and what it can answer.
+        The method's name, and the outputs that it answers.
     applies
         Whether it applies.
     reason
         Why it does not, in one line; empty where it does.
     error
-        How far its answer may be off; None where it does not apply.
+        Error of its answer; None where it does not apply.
     seconds
         Estimated time [s]; None where nothing estimates it.
     """
@@ -50,9 +50,9 @@ class ModelMethods:
     model
         Its name.
     chosen
-        The method that is taken where none is asked for; empty where none applies.
+        The method that is chosen where the user names none; empty where none applies.
     methods
-        All of them, in the order of their table.
+        All methods, in the order of their table.
     """
 
     model: str
@@ -66,7 +66,7 @@ def methods_of(model: Model) -> ModelMethods:
     Parameters
     ----------
     model
-        Any but a program.
+        A model of any kind but a program.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def _chosen(model: Model, found: Lowered | str) -> str:
 
 
 def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicable:
-    """A method and a model, whose network may be refused with the reason in its place."""
+    """Whether a method applies to a model; if its network is refused, that is the reason."""
     answers = tuple(sorted(answer.value for answer in row.answers))
     if Subject.MODEL in row.subjects and not model.graph.layers:
         reason, error = _asked(row, model)
@@ -139,7 +139,7 @@ def _applicable(row: MethodRow, model: Model, found: Lowered | str) -> Applicabl
 
 
 def _limit(row: MethodRow, network: Solvable) -> str:
-    """What a method finds in its way while it solves; empty where it answers."""
+    """What stops a method while it solves; empty if it answers."""
     try:
         return "" if row.solve(network) is not None else row.limits
     except Saturated:
@@ -149,11 +149,11 @@ def _limit(row: MethodRow, network: Solvable) -> str:
 
 
 TRIED = 1.0
-"""Estimated time up to which a method is tried, so that what it says of itself is true [s]."""
+"""Estimated time up to which a method is run, so that the error shown is the one it states [s]."""
 
 
 def _asked(row: MethodRow, model: Model) -> tuple[str, Error | None]:
-    """Ask a model for what a method answers: what refuses says why, what answers how near it is."""
+    """Ask a method for its answer: why it refuses, or the error that the answer states."""
     try:
         answer = row.ask(model)
     except HeadwayError as refusal:

@@ -1,4 +1,4 @@
-"""Solutions over grids of operating points as labelled arrays, with dimensions of swept inputs.
+"""Solutions over a grid of operating points as labelled arrays, a dimension per swept input.
 
 Only this module imports xarray, and only on demand.
 """

@@ -1,4 +1,4 @@
-"""Networks whose clients give up and ask again."""
+"""Networks whose clients give up and retry."""
 
 from dataclasses import replace
 
@@ -25,16 +25,16 @@ from headway.queueing.stations.base import Station
 
 
 def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
-    """Means of a network whose clients give up.
+    """Solve a network whose clients give up.
 
     Parameters
     ----------
     model
-        Of one open class.
+        A model with one open class.
     method
-        By name, or ``auto``.
+        The name of a method, or ``auto``.
     shape
-        Of its operating points.
+        Shape of the operating points.
 
     Raises
     ------
@@ -70,12 +70,12 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
 
 
 def network_with_clients(model: Model) -> Network:
-    """One open class at stations, with its clients beside.
+    """The network of one open class, with its clients.
 
     Parameters
     ----------
     model
-        Whose clients give up.
+        A model whose clients give up.
 
     Raises
     ------
@@ -106,14 +106,14 @@ def network_with_clients(model: Model) -> Network:
 
 
 def with_patience(model: Model) -> Model:
-    """The same network with clients that wait."""
+    """The network with clients that never give up."""
     graph = model.graph
     stations = {name: replace(one, oldest=None) for name, one in graph.stations.items()}
     return replace(model, graph=replace(graph, clients={}, stations=stations))
 
 
 def open_network(model: Model) -> Network:
-    """One open class: the stations at the rates that come to them."""
+    """The network of one open class: its stations, at the rates that arrive at them."""
     solution = model.solve()
     names = tuple(model.graph.stations)
     stations: list[Station] = [station_at(name).of(solution.values) for name in names]

@@ -31,7 +31,7 @@ Slopes = Callable[[Values, Sequence[str]], FloatArray]
 Both = Callable[[Values, Sequence[str]], tuple[FloatArray, FloatArray]]
 
 _STEP = 1e-6  # relative step of a central difference: the cube root of a double's precision
-_SWIFT_STEP = 1e-3  # the same where a number is good to some 1e-8
+_SWIFT_STEP = 1e-3  # relative step where results are accurate to only some 1e-8
 _NO_FORM = (
     HeadwayError,
     TypeError,
@@ -40,26 +40,28 @@ _NO_FORM = (
     ArithmeticError,
     NotImplementedError,
 )
-_AGREEMENT = 1e-9  # of the compiled form with the solver, else the solver is taken
+# relative tolerance of the compiled form against the solver; beyond it, the solver is used
+_AGREEMENT = 1e-9
 
 
 @dataclass(frozen=True)
 class Evaluator:
     """Predict outputs at every measured point: all points of the first output, then of the next.
 
-    Values of a parameter may be a column, shape (sets, 1): then each set has its own row.
+    A parameter's values may be a column, shape (sets, 1): each set of values then has its own row.
 
     Parameters
     ----------
     predict
-        Takes SI values by parameter; gives the output by point, infinite where the model
-        is saturated, shape (outputs * points,) or (sets, outputs * points).
+        Takes SI values by parameter, and returns the outputs by point, infinite where the model is
+        saturated, shape (outputs * points,) or (sets, outputs * points).
     slopes
         Derivatives with respect to some parameters, shape (..., outputs * points, parameters).
     smooth
         Parameters whose derivatives come from the closed form; the others use differences.
     both
-        Predictions and derivatives from one call of the solver; None where each has its own form.
+        Predictions and derivatives from one call of the solver; None where each has its own
+        function.
     making
         Recreates it when unpickled: compiled functions cannot be pickled.
     """
@@ -71,7 +73,7 @@ class Evaluator:
     making: "Callable[[], Evaluator] | None" = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Pickle the way to recreate it."""
+        """Pickle how to recreate it."""
         return super().__reduce__() if self.making is None else (self.making, ())
 
 
@@ -150,7 +152,7 @@ def _agreeing(
 
 @travelling
 def adding(evaluate: Evaluator) -> Evaluator:
-    """The same evaluator, for values that may include increments such as ``+delay``."""
+    """The evaluator, for values that may include increments such as ``+delay``."""
 
     def slopes(values: Values, names: Sequence[str]) -> FloatArray:
         return evaluate.slopes(_summed(values), names)
@@ -169,7 +171,7 @@ def _summed(values: Values) -> Values:
 
 
 def _stacked(each: Sequence[Evaluator]) -> Evaluator:
-    """Join evaluators of several outputs: the points of one after those of the other."""
+    """Join the evaluators of several outputs: all points of one output before those of the next."""
     if len(each) == 1:
         return each[0]
     smooth = frozenset.intersection(*(one.smooth for one in each))
@@ -188,14 +190,14 @@ def _stacked(each: Sequence[Evaluator]) -> Evaluator:
 
 
 def each_once(predict: Predict, outputs: int) -> Predict:
-    """The same predictions, solving repeated points only once.
+    """The predictions, with repeated points solved only once.
 
     Parameters
     ----------
     predict
-        A slow prediction.
+        A prediction that takes long.
     outputs
-        The number of its outputs, all points of the first before those of the next.
+        Number of its outputs, with all points of the first before those of the next.
 
     Examples
     --------
@@ -241,7 +243,7 @@ def solver_of(model: Model, outputs: Sequence[str]) -> Predict:
             shape = points_shape({**model.inputs, **values}) or (1,)
         if len(shape) < 2 or shape[0] == 1:
             return np.full((*shape[:-1], len(outputs) * shape[-1]), np.inf)
-        half = shape[0] // 2  # a set that has no answer is found among many by halves
+        half = shape[0] // 2  # halving finds the set without an answer among many
         parts = slice(None, half), slice(half, None)
         return np.concatenate([predict(_of_sets(values, part)) for part in parts])
 
@@ -257,7 +259,7 @@ def _answer(solution: Solution, output: str) -> Amount:
 
 
 def _of_sets(values: Values, part: slice) -> dict[str, Amount]:
-    """Some sets of values, as columns."""
+    """A selection of the sets of values, as columns."""
     return {n: v[part] if np.ndim(v) > 1 else v for n, v in values.items()}
 
 
@@ -272,13 +274,13 @@ def differences(
     Parameters
     ----------
     predict
-        The solver.
+        A function that solves the model.
     sizes
         The scale of a value that became 0: its starting value [SI].
     domains
         Smallest and largest value of each parameter [SI].
     step
-        Relative.
+        Relative step.
     """
 
     def both(values: Values, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -303,7 +305,7 @@ def _around(
 ) -> tuple[Amount, Amount]:
     """Neighbours of a value, within its range; the value itself where a step leads to its end.
 
-    A station may refuse what its parameter's range ends at: a service time of 0.
+    A station may refuse the end of its parameter's range, such as a service time of 0.
     """
     largest = np.maximum(np.abs(value), size)
     step = relative * np.where(largest > 0, largest, relative)
@@ -383,7 +385,7 @@ def _shape(values: Values) -> tuple[int, ...]:
     return _together(frozenset(getattr(value, "shape", ()) for value in values.values()))
 
 
-@lru_cache(maxsize=1024)  # a search asks for the same few shapes at every step
+@lru_cache(maxsize=1024)  # a search uses the same few shapes at every step
 def _together(shapes: frozenset[tuple[int, ...]]) -> tuple[int, ...]:
     return np.broadcast_shapes((1,), *shapes)
 
@@ -394,10 +396,10 @@ def compiled_forms(form: Amount, offered: Sequence[Amount], names: Sequence[str]
     Parameters
     ----------
     form, offered
-        SymPy expressions of parameters: the output, and what comes to each station over what it
-        can serve.
+        SymPy expressions of the parameters: the output, and the load offered to each station
+        relative to what it can serve.
     names
-        Parameters to differentiate for.
+        Parameters with respect to which to differentiate.
     """
     from headway.models.solving.symbolic import numeric, symbol
 

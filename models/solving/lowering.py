@@ -1,4 +1,4 @@
-"""The network of a model: what every method reads, at the operating points that the model has."""
+"""The network of a model, as every method reads it, at the model's operating points."""
 
 from headway.errors import GraphError
 from headway.models.solving.classes.network import class_network
@@ -24,19 +24,19 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Lowered:
-    """What methods read for a model.
+    """The network or networks that methods read for a model.
 
     Parameters
     ----------
     network
-        Its network.
+        The model's network.
     chains
-        The network whose classes are the chains of classes that turn into one another, which all
-        methods read but those that keep such classes apart; None where no classes do.
+        The network whose classes are the chains of classes that change into one another; None where
+        no class changes. Most methods read it; those that keep the classes of a chain apart do not.
     merged
-        How far answers are off because classes are taken together in it.
+        Error of answers due to the classes of a chain being merged.
     begun
-        How far they are off where classes are kept apart, but not where their cycles began.
+        Error where classes are kept apart, but not by the class in which their cycle began.
     """
 
     network: Network | LayeredSystem
@@ -49,19 +49,20 @@ class Lowered:
         return self.chains if self.chains is not None and row.merges else self.network
 
     def error_of(self, row: MethodRow) -> Error:
-        """How far the answer of a method may be off."""
+        """Error of a method's answer."""
         error = row.error_of(self.read_by(row))
         return error.beside(self.merged if row.merges else self.begun)
 
 
 def lower(model: Model) -> Lowered:
-    """The network of a model.
+    """Make the network of a model.
 
     Parameters
     ----------
     model
-        Any but a program. One that blocks is taken at its first operating point, and of one whose
-        numbers depend on the throughput those at the throughput that results.
+        A model of any kind but a program. A model that blocks is taken at its first operating
+        point. One whose numbers depend on the throughput has the numbers at the resulting
+        throughput.
 
     Raises
     ------
@@ -99,7 +100,7 @@ def check_stations(model: Model) -> None:
     Raises
     ------
     GraphError
-        Naming it.
+        With the model's name.
     """
     if not model.graph.stations:
         msg = f"{model.name} is a program without stations, so no method solves it: it is evaluated"

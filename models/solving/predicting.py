@@ -1,4 +1,4 @@
-"""An output at loads or at rows of parameters, as estimators predict y of X."""
+"""An output at loads, or at rows of parameters, in the way that estimators predict y from X."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Methods that take a model itself: variability, simulation, and answers other than means.
 
-They stand in the table of methods beside those for networks. What each needs is found by asking
-it: what refuses gives its reason.
+They stand in the table of methods beside those for networks. Whether one applies is found by asking
+it: if it refuses, it gives the reason.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ def by_qna(model: "Model") -> object:
 
 
 def by_simulation(model: "Model") -> object:
-    """Plan a simulation, which refuses what it cannot do."""
+    """Plan a simulation; this refuses what cannot be simulated."""
     plan = loaded("headway.models.simulating.jobs:blueprint")(model)
     loaded("headway.models.simulating.planning:check_stable")(plan)
     return plan
 
 
 def by_marginals(model: "Model") -> object:
-    """Find how many jobs are at each station."""
+    """Find the distribution of the number of jobs at each station."""
     return model.solve().queue_lengths()
 
 
@@ -53,7 +53,7 @@ def by_formula(model: "Model") -> object:
 
 
 def stated(answer: Any) -> Error:
-    """What an answer says of itself: exact, or that it states its error."""
+    """The error that an answer states: none if it is exact."""
     return _STATED if answer.approximation else EXACT
 
 
@@ -67,7 +67,7 @@ def _row(
     run: Callable[["Model"], object],
     error: Error | Callable[[Any], Error] = EXACT,
 ) -> MethodRow:
-    """A row that a model answers itself."""
+    """The row of a method that answers for a model itself."""
     return MethodRow(
         name,
         doc,
@@ -105,4 +105,4 @@ METHODS = (
     _row("bounds", "bounds from the busiest station and balance", Answers.BOUNDS, by_bounds),
     _row("formula", "the same laws with symbols for numbers", Answers.FORMULA, by_formula),
 )
-"""All of them."""
+"""All methods that take a model itself."""

@@ -25,7 +25,7 @@ from headway.models.structure.planning.variability import SPREAD
 from headway.queueing.methods.registry import check_method
 
 SIMULATION = "simulation"
-"""The command's name for a method that a solution does not have."""
+"""What the command calls simulation, which is not a method of a solution."""
 
 
 def solve_model(model: Model, method: str = "auto") -> Solution:
@@ -43,7 +43,7 @@ def solve_model(model: Model, method: str = "auto") -> Solution:
 
 
 def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
-    """Means by the function for the model's kind of network."""
+    """Solve for means by the function for the model's kind of network."""
     if model.graph.arrival_batches and model.network_kind is not NetworkKind.OPEN:
         from headway.models.structure.planning.batches import refuse_batches
 
@@ -56,7 +56,7 @@ def _means(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, M
 
 
 def _class_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Values, Marks]:
-    """Classes apart, or together where one class has the same law."""
+    """Solve classes apart, or merged where they obey the law of one class."""
     from headway.models.solving.classes.class_values import class_values
     from headway.models.solving.classes.rooms import as_one, of_each
 
@@ -90,7 +90,7 @@ def _check_method(method: str) -> None:
 
 
 def _same_for_each(model: Model, alone: Solution) -> Amounts:
-    """Results of each class, from the network that they form together."""
+    """Results of each class, from the network with all of them merged."""
     values: Amounts = {}
     for name in model.graph.classes:
         values[of_class(name, "throughput")] = alone.throughput
@@ -124,7 +124,7 @@ def _closed_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[V
 
 
 def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Values, Marks]:
-    """Each station by its own law, or a program's formulas."""
+    """Solve each station by its own law, or a program's formulas."""
     model = model.network
     graph = model.graph
     check_way(graph, method)
@@ -141,7 +141,7 @@ def _open_values(model: Model, method: str, _shape: tuple[int, ...]) -> tuple[Va
 
 @of_structure
 def _targets(graph: Structure) -> frozenset[str]:
-    """Numbers that an open solution has."""
+    """Names of the numbers in an open solution."""
     targets = [*graph.outputs]
     if graph.stations:
         targets.append("response_time")
@@ -153,7 +153,7 @@ def _targets(graph: Structure) -> frozenset[str]:
 
 @of_structure
 def _when_read(graph: Structure) -> frozenset[str]:
-    """Those that follow from the others by operational laws: half of what long arrays cost."""
+    """Results that follow from others by operational laws: half of the cost of long arrays."""
     parts = ("utilisation", "queue_length", "throughput")
     return frozenset(f"{name}.{part}" for name in graph.stations for part in parts)
 
@@ -190,4 +190,4 @@ _SOLVERS: dict[NetworkKind, Callable[[Model, str, tuple[int, ...]], tuple[Values
 }
 
 _OWN_NAMES = (NetworkKind.BLOCKING, NetworkKind.LAYERED)
-"""Kinds whose solvers know names of methods of their own."""
+"""Kinds whose solvers have further methods, with names of their own."""

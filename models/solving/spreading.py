@@ -30,7 +30,7 @@ _POISSON = of_number(1.0)
 
 
 def propagating(model: Model) -> Model:
-    """The same model, with Poisson arrivals wherever it gives no scv.
+    """The model with Poisson arrivals wherever it gives no scv.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def propagating(model: Model) -> Model:
 
 
 def _saying(graph: ModelGraph) -> ModelGraph:
-    """The same graph, in which the arrivals of every place or class say how they vary."""
+    """The graph with an scv for the arrivals of every place or class."""
     if graph.classes and not graph.arrival_scvs:
         poisson = {"arrival_scv": _POISSON}
         classes = {name: {**poisson, **numbers} for name, numbers in graph.classes.items()}
@@ -104,7 +104,7 @@ def with_spread(graph: Structure, values: Values) -> Amounts:
 
 
 def doubts_of_spread(graph: Structure, values: Values) -> str:
-    """Notes on approximation: what is exact about two moments has none."""
+    """Notes on approximation; none if two moments give the exact answer."""
     from headway.queueing.variability.lone import GAMMA_ARRIVALS
 
     spread = SPREAD.of(values)
@@ -117,7 +117,7 @@ def doubts_of_spread(graph: Structure, values: Values) -> str:
 
 
 def _error(graph: Structure, values: Values, spread: TwoMoments) -> str:
-    """With the error of such networks: of those with Poisson arrivals, else of those without."""
+    """The measured error of such networks: those with Poisson arrivals, or else the others."""
     from headway.queueing.variability.network import approximation
 
     region = _region_of(graph, values, spread.busy)
@@ -125,7 +125,7 @@ def _error(graph: Structure, values: Values, spread: TwoMoments) -> str:
 
 
 def _region_of(graph: Structure, values: Values, busy: float) -> "MeasuredRegion":
-    """Where a network without classes lies among those that were measured, by its busiest queue."""
+    """The region of measured networks that holds one without classes, by its busiest queue."""
     from headway.queueing.variability.measured import MeasuredRegion
 
     queues = [name for name, station in graph.stations.items() if station.can.limits]
@@ -141,12 +141,12 @@ def _most(value: Amount) -> float:
 
 
 def poisson_notes(graph: Structure, values: Values) -> list[str]:
-    """The note on flows that are taken as Poisson though services or losses make them others.
+    """The note on flows that are taken as Poisson although services or losses make them differ.
 
     Parameters
     ----------
     graph, values
-        A network without classes that is solved station by station.
+        A network without classes that is solved station by station, and its numbers.
     """
     others = not_poisson(graph)
     kinds = [graph.stations[name].can for name in others]

@@ -1,4 +1,4 @@
-"""Closed forms: the same steps as for numbers, with symbols."""
+"""Closed forms: the steps of a numerical solution, with symbols in place of numbers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,12 +25,12 @@ _WAITS = ("waiting_time", "response_time", "residence_time", "queue_length", "lo
 
 
 def symbol(name: str) -> Amount:
-    """The symbol of a parameter; assuming positive parameters keeps forms short."""
+    """The symbol of a parameter; symbols that are assumed positive keep closed forms short."""
     return sympy.Symbol(name, positive=True)
 
 
 def bounded_symbols(model: Model) -> dict[str, Amount]:
-    """Symbols of a model's parameters that assume no more than their bounds.
+    """Symbols of a model's parameters that assume nothing beyond their bounds.
 
     `symbol` assumes that everything is positive, which would decide a condition such as
     ``writing > 0`` for good, although the parameter may be zero.
@@ -53,14 +53,14 @@ def _bounded(parameter: Parameter) -> Amount:
 
 
 def offered_form(graph: ModelGraph, name: str) -> Amount:
-    """Write what comes to a station, over what it can serve, as a SymPy expression.
+    """Write a station's offered load over its capacity as a SymPy expression.
 
     Parameters
     ----------
     graph
-        Any graph whose results have closed forms.
+        A graph whose results have closed forms.
     name
-        One of its stations.
+        The name of one of its stations.
     """
     return _form(graph, offered_at(name), {})
 
@@ -73,7 +73,8 @@ def closed_form(
     Parameters
     ----------
     graph
-        Any graph; servers may be symbols too, in which case Erlang's formulas stay functions.
+        A graph; numbers of servers may be symbols too, in which case Erlang's formulas stay
+        functions.
     output
         ``response_time``, an output of the graph, a binding, a part such as
         ``cpu.utilisation``, or a percentile such as ``response_time_p99``.
@@ -128,7 +129,7 @@ def model_form(model: Model, output: str) -> Amount:
     Parameters
     ----------
     model
-        A program, or an open network; parameters assume no more than their bounds.
+        A program, or an open network; parameters assume nothing beyond their bounds.
     output
         As for `closed_form`; of a class such as ``class web.response_time``.
 
@@ -161,7 +162,7 @@ def _of_only_class(model: Model) -> list[str]:
 
 
 def _check_circulation(graph: ModelGraph, output: str) -> None:
-    """Refuse everything in a closed network that its throughput does not determine."""
+    """Refuse results of a closed network that do not follow from its throughput."""
     needed = graph.plan.needed([output]) | {output}
     percentile = percent_of(output) is not None and output not in graph.names
     waits = {f"{name}.{part}" for name in graph.stations for part in _WAITS}
@@ -176,7 +177,7 @@ def _check_circulation(graph: ModelGraph, output: str) -> None:
 
 
 def whole_numbers(expression: Amount) -> Amount:
-    """Write whole numbers without decimal point: 2*x for 2.0*x.
+    """Write whole numbers without a decimal point: 2*x for 2.0*x.
 
     Examples
     --------

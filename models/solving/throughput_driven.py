@@ -1,10 +1,10 @@
-"""Closed networks compared with a curve over throughput: the think time of each point is unknown.
+"""Closed networks compared with a curve over throughput, where each point's think time is unknown.
 
-A load generator of N processes controls its rate: it thinks until the requested load is reached.
-So the throughput X of a point is measured and its think time follows. By Schweitzer's
-approximation the stations of a closed network at throughput X are those of an open one whose
-queues receive (N - 1)/N of the load; the think time is N/X - R. The model's own think time
-Z is the minimum: with it, on the branch that bends back, R = N/X - Z by Little's law.
+A load generator of N processes controls its rate by thinking until the requested load is reached.
+So the throughput X of a point is measured, and its think time follows. By Schweitzer's
+approximation the stations of a closed network at throughput X behave as those of an open network
+whose queues receive (N - 1)/N of the load; the think time is N/X - R. The model's own think time Z
+is the least possible: with it, on the branch that bends back, R = N/X - Z by Little's law.
 """
 
 from collections.abc import Mapping, Sequence
@@ -141,7 +141,7 @@ def driven_solution(model: Model, rate: FloatArray, full: Any) -> Solution:
         Delivered throughput by point [1/s], and points at which think times are at their minimum.
     """
     response = driven_evaluator(model, rate, full, ()).predict(model.inputs)
-    with np.errstate(divide="ignore", over="ignore"):  # at a load of nothing one thinks for ever
+    with np.errstate(divide="ignore", over="ignore"):  # without load, jobs think for ever
         spare = np.maximum(np.asarray(model.inputs["population"]) / rate - response, 0.0)
     if not np.isfinite(spare).all():
         msg = "a closed model needs a positive load; leave out the row with load 0"

@@ -1,1 +1,1 @@
-"""How sure a fit is: intervals, other valleys, what data do not tell."""
+"""How certain a fit is: intervals, other minima, and what the data leave open."""

@@ -1,8 +1,8 @@
-"""Values of a form that its data leave plausible: drawn by what was likely before and the fit.
+"""Values of a form that its data leave plausible: a prior, updated by the fit.
 
-Before the data, each value is about where its search starts (a start is read off the curve), and
-any utilisation at the highest load is as likely as any other. The scatter of the measurements is
-not known: 2% is worth two of them.
+A priori each value is near the start of its search (which is read off the curve), and any
+utilisation at the highest load is equally likely. The scatter of the measurements is not known; a
+prior guess of 2% counts as much as two of them.
 """
 
 from collections.abc import Sequence
@@ -20,34 +20,34 @@ from headway.models.language.formula import Formula
 from headway.records import dataclass
 
 COUNT = 512
-"""Draws of each form."""
+"""Draws from each form."""
 
 WORTH = 2.0
-"""Measurements that it is worth to know beforehand that errors are some 2%."""
+"""Measurements that the prior guess of 2% error counts as much as."""
 
-_ABOUT = 0.5  # scale of a logistic law of logarithms: 95% lie within a factor of 6
-_ANY = 2.0  # the same where a start is but a guess: within a factor of 1,500
-_BEFORE = 8  # times as many points are drawn before the data have their say
-_TAILS = 5.0  # degrees of freedom of the law about the best values
-_WIDER = 1.5  # times the standard errors: how far that law spreads
-_LEAST = 1e-9  # sum of squares: what is less is rounding
-_FARTHEST = 600.0  # logarithm: what is beyond has no exponential
+_ABOUT = 0.5  # scale of a logistic law of the logarithm: 95% of values lie within a factor of 6
+_ANY = 2.0  # the same where the start is only a guess: within a factor of 1,500
+_BEFORE = 8  # points drawn from the prior, per point wanted
+_TAILS = 5.0  # degrees of freedom of the proposal around the best values
+_WIDER = 1.5  # standard errors that this proposal spreads over
+_LEAST = 1e-9  # sum of squares below which everything is rounding
+_FARTHEST = 600.0  # largest logarithm whose exponential is finite
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Plausible values of a model's free parameters, each as likely as any other.
+    """Plausible values of a model's free parameters, all equally likely.
 
     Parameters
     ----------
     problem
-        The fit that they belong to.
+        The fit to which they belong.
     free
-        Free parameters, shape (draws, parameters).
+        Values of the free parameters, shape (draws, parameters).
     scatter
-        Relative standard error of one further measurement, by draw.
+        Relative standard error of one further measurement, for each draw.
     limit
-        Formula of the throughput at which it saturates; None where the form tells none.
+        Formula of the throughput at which the model saturates; None if the form has none.
     """
 
     problem: Problem
@@ -60,7 +60,7 @@ class Draws:
         return saturations(self.problem, self.limit, self.free)
 
     def sets(self, count: int) -> dict[str, FloatArray]:
-        """At most so many of the draws, evenly among all: values by parameter [SI]."""
+        """At most this many of the draws, evenly from all: values by parameter [SI]."""
         if not self.free.size:
             return {}
         free = self.free[:: -(-len(self.free) // count)]
@@ -68,14 +68,14 @@ class Draws:
 
 
 def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> FloatArray:
-    """Saturation throughput [1/s] at several sets of free values; NaN where it is unknown.
+    """Saturation throughput [1/s] for several sets of free values; NaN where it is unknown.
 
     Parameters
     ----------
     problem
         The fit.
     limit
-        Its formula; the model is solved where there is none.
+        Its formula; without one the model is solved.
     free
         Sets of free values, shape (sets, parameters).
     """
@@ -91,14 +91,14 @@ def saturations(problem: Problem, limit: Formula | None, free: FloatArray) -> Fl
 
 
 def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula | None) -> Draws:
-    """Draw plausible values of a form whose start follows from a curve.
+    """Draw plausible values of a form whose start is read off a curve.
 
     Parameters
     ----------
     problem, optimum, known
-        Its fit.
+        The fit.
     limit
-        Formula of the throughput at which it saturates.
+        Formula of the throughput at which the form saturates.
     """
     start = problem.inner(problem.initial)
     spread = np.where(problem.logarithmic, _ABOUT, _ABOUT * np.maximum(np.abs(start), 1e-300))
@@ -119,7 +119,7 @@ def drawn(problem: Problem, optimum: Optimum, known: Uncertainty, limit: Formula
 
 
 def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws:
-    """Draw plausible values of any model, around its best ones.
+    """Draw plausible values of any model around its best values.
 
     Parameters
     ----------
@@ -146,19 +146,20 @@ def drawn_about(problem: Problem, optimum: Optimum, known: Uncertainty) -> Draws
         likely = _logistic((points - start) / (_ANY * unit))
         return likelihood(points) + likely - guess(points)
 
-    sweeps = SWEEPS if problem.evaluate.smooth else 1  # what has to be solved takes its time
+    # without derivatives each evaluation solves the model, which takes its time
+    sweeps = SWEEPS if problem.evaluate.smooth else 1
     return _of(evidence, tempered(guess, data, first, COUNT, sweeps), None)
 
 
 def _errors(problem: Problem, optimum: Optimum, known: Uncertainty) -> FloatArray:
-    """Standard errors as the search sees its parameters."""
+    """Standard errors in the search's own scales of the parameters."""
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = known.standard_errors / np.where(problem.logarithmic, optimum.free, 1.0)
     return np.asarray(np.where(np.isfinite(errors) & (errors > 0), errors, 1e300), float)
 
 
 def _root(spread: FloatArray, known: Uncertainty) -> FloatArray:
-    """A matrix that turns standard normal numbers into errors that go together."""
+    """A matrix that turns independent standard normal numbers into correlated errors."""
     together = np.nan_to_num(known.correlations, nan=0.0)
     np.fill_diagonal(together, 1.0)
     values, ways = np.linalg.eigh(together)
@@ -167,7 +168,7 @@ def _root(spread: FloatArray, known: Uncertainty) -> FloatArray:
 
 
 def _logistic(places: FloatArray) -> FloatArray:
-    """Logarithm of the logistic density, for every point over all its values."""
+    """Logarithm of the logistic density, summed over the values of each point."""
     return np.asarray((places - 2 * np.logaddexp(0, places)).sum(axis=1))
 
 
@@ -177,7 +178,7 @@ def _outer(problem: Problem, points: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What was measured, and what residuals of a load have in common about the best values."""
+    """The measurements, and what residuals of one load have in common near the best values."""
 
     problem: Problem
     optimum: Optimum
@@ -185,11 +186,11 @@ class _Evidence:
 
     @property
     def worth(self) -> float:
-        """Measurements that it is worth to know how these err; nothing of what runs share."""
+        """Measurements that the prior guess of their error is worth; 0 for shared errors."""
         return 0.0 if self.shift.by_load else WORTH
 
     def squares(self, free: FloatArray) -> FloatArray:
-        """Sum of squares of the residuals as the loss counts them, of what loads have in common."""
+        """Sum of squares under the loss; of the part that loads share, where they share errors."""
         squares = np.asarray(2 * loss_cost(self.problem.residuals(free), self.problem.loss))
         if not self.shift.by_load:
             return squares
@@ -198,7 +199,7 @@ class _Evidence:
 
     @property
     def least(self) -> float:
-        """The least of them."""
+        """The least sum of squares."""
         if not self.shift.by_load:
             return 2 * self.optimum.cost
         rounding = self.shift.loads * self.problem.rounding
@@ -206,7 +207,7 @@ class _Evidence:
 
 
 def _likelihood(evidence: _Evidence) -> LogDensity:
-    """Of the data, whatever their scatter: Student's density in all residuals together."""
+    """Log likelihood with the scatter unknown: Student's density of all residuals together."""
     problem, count, worth = evidence.problem, evidence.shift.counted, evidence.worth
     low, high = problem.bounds
     inner = problem.inner(np.maximum(low, 1e-300)), problem.inner(high)
@@ -221,7 +222,7 @@ def _likelihood(evidence: _Evidence) -> LogDensity:
 
 
 def _top_rate(problem: Problem) -> float | None:
-    """The largest throughput that was measured or offered [1/s]; None where none was."""
+    """The largest throughput that was measured or offered [1/s]; None if there was none."""
     if "arrival_rate" in problem.fixed:
         return float(np.max(np.asarray(problem.fixed["arrival_rate"])))
     if "throughput" in problem.outputs:
@@ -240,12 +241,12 @@ def _of(evidence: _Evidence, points: FloatArray, limit: Formula | None) -> Draws
 
 
 def plausible(fits: Sequence[tuple[Problem, Optimum]]) -> list[bool]:
-    """Which of several models fit the same data about as well as the best one.
+    """Those of several models that fit the same data about as well as the best.
 
     Parameters
     ----------
     fits
-        Each model's fit.
+        The fit of each model.
     """
     squares = np.array([2 * optimum.cost for _, optimum in fits])
     degrees = np.array([problem.counted - len(optimum.free) for problem, optimum in fits])

@@ -1,4 +1,4 @@
-"""What the data can and cannot determine, in words, and which measurement would help."""
+"""What the data can and cannot determine, in words, and what measurement would help."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,35 +12,35 @@ from headway.models.structure.model import Model
 from headway.records import dataclass
 
 RANK = 1e-6
-"""Effect of a relative change, as a share of the largest, below which there is none."""
+"""Effect of a relative change, as a share of the largest effect, below which it counts as none."""
 
 WEAK = 0.5
-"""Relative standard error from which a parameter counts as not determined."""
+"""Relative standard error above which a parameter counts as not determined."""
 
 FAR = 100.0
-"""Times that a parameter lies beyond what was measured from which it shows in no measurement.
+"""Factor by which a parameter must lie beyond what was measured to show in no measurement.
 
-A part of a time that is less than a hundredth of it changes it by less than 1%: repeats of a load
-differ by as much (0.8% in ``load_tests/pool/two_workers``).
+A part of a time that is less than a hundredth of it changes it by less than 1%; repeats of a load
+differ as much (0.8% in ``load_tests/pool/two_workers``).
 """
 
-_NOTHING = 1e-3  # of its initial value: what is less has no size of its own
-_SHARE = 1e-3  # of a combination that is worth naming
-_HELPS = 0.8  # factor on the standard error from which a measurement is worth advising
-_FARTHEST = 3.0  # times the highest measured load: how far a further load is advised
+_NOTHING = 1e-3  # share of its initial value below which a value has no scale of its own
+_SHARE = 1e-3  # share of a combination that is worth naming
+_HELPS = 0.8  # factor on the standard error that makes a measurement worth advising
+_FARTHEST = 3.0  # farthest load that is advised, in multiples of the highest measured load
 _LOADS = np.linspace(0.05, 0.98, 32)
 
 
 @dataclass(frozen=True)
 class Identified:
-    """Which parameters are determined.
+    """What the data determine.
 
     Parameters
     ----------
     undetermined
-        Names of those that are not.
+        Names of the parameters that are not determined.
     sentences
-        Why not, and what would help.
+        Why they are not, and what would help.
     """
 
     undetermined: frozenset[str]
@@ -48,14 +48,14 @@ class Identified:
 
 
 def structure(problem: Problem, free: FloatArray) -> Identified:
-    """Find combinations of parameters that no prediction depends on, by the Jacobian's rank.
+    """Find combinations of parameters on which no prediction depends, by the Jacobian's rank.
 
     Parameters
     ----------
     problem
         The fit.
     free
-        Values at which to look.
+        Values at which the Jacobian is taken.
     """
     effects = problem.jacobian(free) * natural_scale(problem, free)
     _, singular, right = np.linalg.svd(effects, full_matrices=True)
@@ -96,7 +96,7 @@ def precision(
     known
         Their standard errors and correlations.
     rate_text
-        Writes an arrival rate [1/s] with a unit.
+        A function that writes an arrival rate [1/s] with a unit.
     """
     errors = _relative_errors(problem, free, known)
     weak = [n for n, e in zip(problem.names, errors, strict=True) if not e < WEAK]
@@ -111,7 +111,7 @@ def precision(
 
 
 def _relative_errors(problem: Problem, free: FloatArray, known: Uncertainty) -> FloatArray:
-    """Standard errors as parts of the values, or of where a value began that is next to none."""
+    """Standard errors relative to the values; to the initial value where a value is almost zero."""
     size, usual = np.abs(free), np.abs(problem.initial)
     return np.asarray(known.standard_errors / np.where(size > _NOTHING * usual, size, usual))
 
@@ -119,16 +119,16 @@ def _relative_errors(problem: Problem, free: FloatArray, known: Uncertainty) -> 
 def out_of_reach(
     problem: Problem, free: FloatArray, at_bound: Sequence[bool], known: Uncertainty
 ) -> tuple[str, ...]:
-    """Name parameters that are not determined and lie where the data say nothing.
+    """Name parameters that are not determined and lie out of reach of the data.
 
-    These are at a bound, or `FAR` times below or above all that was measured: a time beside the
-    times between jobs and the response times, a rate beside their reciprocals; a number above the
-    jobs that these times and rates can hold inside.
+    These are at a bound, or `FAR` times below or above all that was measured: a time compared with
+    the interarrival and response times, a rate with their reciprocals, and a number with the jobs
+    that these times and rates imply.
 
     Parameters
     ----------
     problem, free, at_bound
-        The fit, its best values, and which of them a bound stopped.
+        The fit, its best values, and which of them are at a bound.
     known
         Their standard errors.
     """
@@ -161,7 +161,7 @@ def _partner(names: Sequence[str], known: Uncertainty, k: int) -> str:
 
 
 def advice(problem: Problem, free: FloatArray, name: str, rate_text: Callable[[float], str]) -> str:
-    """Name the further load that would narrow a parameter most if measured twice.
+    """Name the further load that would narrow a parameter's interval most if measured twice.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def advice(problem: Problem, free: FloatArray, name: str, rate_text: Callable[[f
     name
         The parameter.
     rate_text
-        Writes an arrival rate [1/s] with a unit.
+        A function that writes an arrival rate [1/s] with a unit.
     """
     k = problem.names.index(name)
     rows = problem.jacobian(free)
@@ -203,9 +203,9 @@ def _error(rows: FloatArray, k: int) -> float:
 
 
 def candidate_loads(model: Model) -> FloatArray:
-    """Loads from 5 to 98% of saturation, or of three times the highest if that is less.
+    """Loads from 5% to 98% of saturation, or of three times the highest load if that is less.
 
-    None where the load is no arrival rate.
+    None if the load is not an arrival rate.
     """
     if "arrival_rate" not in model.parameters:
         return np.array([])
@@ -217,7 +217,7 @@ def candidate_loads(model: Model) -> FloatArray:
 def at_loads(
     problem: Problem, free: FloatArray, loads: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The first output and its derivatives at other loads, with all else as at the first point."""
+    """The first output and its derivatives at other loads, all else as at the first point."""
     values = {
         n: (float(np.ravel(v)[0]) if np.ndim(v) else v) for n, v in problem.values(free).items()
     }

@@ -1,7 +1,7 @@
-"""Profile likelihood: how far a quantity can go while the best fit with it is no worse.
+"""Profile likelihood: how far a quantity can move without making the best fit significantly worse.
 
-The others are fitted anew at each step. A step is as long as the data make it: what the
-linearised fit says of the quantity, never a share of its value, which may be nothing.
+The other parameters are fitted again at each step. The length of a step comes from the data, by
+what the linearised fit says of the quantity, and not from its value, which may be zero.
 
 Source: Seber and Wild, *Nonlinear Regression*, 1989, section 5.4.
 """
@@ -18,22 +18,22 @@ from headway.models.inference.searching.search import WHOLE, Optimum, natural_sc
 from headway.models.solving.evaluate import slope_between
 from headway.records import dataclass
 
-_REACHES = 44  # doublings of a step before a quantity counts as without limit
-_REFINED = 24  # steps between the last value that fits and the first that does not
-_CLOSE = 1e-4  # of the way from the best value: how well an end is known
-_FAR = 4.0  # ratio of two ends from which the next is looked for by ratios
-_HOLDING = 1e3  # weight of a quantity held, in its own half-width: it moves by a millionth of that
-_STEEPEST = 2.0  # power by which one value follows another at most
+_REACHES = 44  # doublings of a step after which a quantity counts as unlimited
+_REFINED = 24  # most steps between the last value that fits and the first that does not
+_CLOSE = 1e-4  # precision of an end, relative to its distance from the best value
+_FAR = 4.0  # ratio of two ends above which the next value is interpolated in logarithms
+_HOLDING = 1e3  # weight of a held quantity, per half-width: it moves by a millionth of that
+_STEEPEST = 2.0  # largest power by which one value may follow another
 _STEPS, _PRECISION = 100, 1e-10
 _DIFFERENCE = 1e-6
 
 Quantity = Callable[[FloatArray], FloatArray]
-"""A number as a function of the free parameters, for each set of them along any leading axes."""
+"""A function of the free parameters, along the last axis; any leading axes."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """A fixed value of a quantity, the least cost with it, and the values at that cost."""
+    """A value at which a quantity was held, the least cost there, and the free values."""
 
     value: float
     cost: float
@@ -42,14 +42,14 @@ class Reached:
 
 @dataclass(frozen=True)
 class Held:
-    """What is held, at which value, and the free values from which the others are fitted anew.
+    """A quantity, the value to hold it at, and the free values from which the others are fitted.
 
     Parameters
     ----------
     which
-        The place of a quantity among those that are profiled.
+        Index of the quantity among those that are profiled.
     value
-        Its value.
+        The value.
     free
         Values of all free parameters.
     """
@@ -60,21 +60,21 @@ class Held:
 
 
 Hold = Callable[[Sequence[Held]], Sequence[Reached]]
-"""Fit with quantities held, side by side."""
+"""Fits with quantities held, side by side."""
 
 
 @dataclass(frozen=True)
 class Profiled:
-    """A quantity whose interval is looked for.
+    """A quantity whose interval is wanted.
 
     Parameters
     ----------
     best
         The best fit.
     reach
-        First step, in the quantity's unit.
+        The first step, in the quantity's unit.
     limits
-        What the quantity cannot pass.
+        Values that the quantity cannot pass.
     """
 
     best: Reached
@@ -83,26 +83,26 @@ class Profiled:
 
 
 Steps = Generator[tuple[float, FloatArray], Reached, float]
-"""Asks for fits with a value held, from given free values on; gives an end back."""
+"""Asks for fits with a held value, each from given free values; returns an end."""
 
 
 def profile_ends(
     hold: Hold, profiled: Sequence[Profiled], most: float
 ) -> list[tuple[float, float]]:
-    """Both ends of each interval by profile likelihood; all ends are looked for side by side.
+    """Both ends of each interval by profile likelihood; all ends are searched for side by side.
 
     Parameters
     ----------
     hold
-        Fits with quantities held.
+        A function that fits with quantities held.
     profiled
         The quantities.
     most
-        Cost up to which a fit is not significantly worse.
+        Largest cost of a fit that is not significantly worse.
 
     Returns
     -------
-    Lower and upper end of each; a limit, or infinity, where the data set none.
+    Lower and upper end for each quantity; a limit or infinity where the data set none.
     """
     sides = [(which, sign) for which in range(len(profiled)) for sign in (-1, 1)]
     searches = {(which, sign): _end(profiled[which], sign, most) for which, sign in sides}
@@ -134,7 +134,7 @@ def _end(profiled: Profiled, sign: int, most: float) -> Steps:
 
 
 def _between(best: Reached, inside: Reached, outside: Reached, most: float) -> Steps:
-    """The end between a value that fits and one that does not; the root of the excess is even."""
+    """The end, between a value that fits and one that does not, by the root of the cost."""
     for _ in range(_REFINED):
         if abs(outside.value - inside.value) <= _CLOSE * abs(outside.value - best.value):
             break
@@ -148,7 +148,7 @@ def _between(best: Reached, inside: Reached, outside: Reached, most: float) -> S
 
 
 def _middle(least: float, inside: Reached, outside: Reached, most: float) -> float:
-    """Where to look: by ratios while far apart, then on a straight line, kept off its ends."""
+    """The next value to try: by ratios while the ends are far apart, then by a straight line."""
     near, far = inside.value, outside.value
     if near * far > 0 and not 1 / _FAR < near / far < _FAR:
         return float(np.sign(near) * np.sqrt(near * far))
@@ -162,18 +162,19 @@ def _middle(least: float, inside: Reached, outside: Reached, most: float) -> flo
 def holding_parameters(
     problem: Problem, places: Sequence[int], follow: Sequence[FloatArray], worth: float
 ) -> Hold:
-    """Fix one free parameter in each fit.
+    """Make fits in which one free parameter is held.
 
     Parameters
     ----------
     problem
-        The fit; what counts something moves freely where fractions of it make sense.
+        The fit; parameters that count something vary continuously where fractions make sense.
     places
-        The free parameters that are profiled.
+        Indices of the free parameters that are profiled.
     follow
-        How far all move with each of them, by the linearised fit: where the search goes on from.
+        How far all parameters move with each of them, by the linearised fit; the search starts
+        there.
     worth
-        Gain in cost that a step is made for.
+        Gain in cost that makes a step worthwhile.
     """
 
     def hold(asked: Sequence[Held]) -> list[Reached]:
@@ -199,7 +200,7 @@ def holding_parameters(
 def _moved(
     problem: Problem, free: FloatArray, k: int, value: float, follow: FloatArray
 ) -> FloatArray:
-    """Where the others may be once one has moved: along by ratios, by differences, or in place."""
+    """Starting values of the others once one has moved: by ratios, by differences, or unchanged."""
     low, high = problem.bounds
     along = free + follow * (value - free[k])
     starts = [along, free]
@@ -212,18 +213,18 @@ def _moved(
 
 
 def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: float) -> Hold:
-    """Fix a function of the free parameters.
+    """Make fits in which a function of the free parameters is held.
 
     Parameters
     ----------
     problem
         The fit.
     quantity
-        What to hold.
+        The quantity to hold.
     width
-        About half of its interval.
+        About half of its interval's width.
     worth
-        Gain in cost that a step is made for.
+        Gain in cost that makes a step worthwhile.
     """
     low, high = problem.bounds
     weight = _HOLDING / width
@@ -266,7 +267,7 @@ def holding_quantity(problem: Problem, quantity: Quantity, width: float, worth: 
 
 
 def gradient(problem: Problem, quantity: Quantity, free: FloatArray) -> FloatArray:
-    """Derivatives of a quantity for the free parameters, one-sided where a side has none."""
+    """Derivatives of a quantity by free parameter; one-sided where only one side has a value."""
     steps = _DIFFERENCE * natural_scale(problem, free)
     low, high = free - steps, free + steps
     for k, name in enumerate(problem.names):

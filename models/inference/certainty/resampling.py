@@ -1,7 +1,7 @@
-"""What a fit says of points it has not seen: left-out errors, and refits to resampled errors.
+"""What a fit says of unseen points: errors of left-out points, and refits to resampled errors.
 
-Source: Davison and Hinkley, *Bootstrap Methods and their Application*, 1997, sections 5.2 and
-6.2, for errors set right by their leverage and for intervals from studentised refits.
+Source: Davison and Hinkley, *Bootstrap Methods and their Application*, 1997, sections 5.2 and 6.2,
+for correcting errors by their leverage, and for intervals from studentised refits.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,24 +29,24 @@ from headway.models.running.spreading import spread
 from headway.records import dataclass
 
 Points: TypeAlias = NDArray[np.int64]
-_FAR = SearchLimits(300, 1e-10)  # valleys may be flat without a point
-_LEVERAGE = 0.95  # most that is taken out of an error for a point that the fit runs through
-_LEAST = 1e-3  # of a prediction: no drawn measurement is less
+_FAR = SearchLimits(300, 1e-10)  # minima may be flat if a point is left out
+_LEVERAGE = 0.95  # largest leverage by which the error of a point is corrected
+_LEAST = 1e-3  # least drawn measurement, as a share of the prediction
 
 
 def left_out_errors(problem: Problem, optimum: Optimum, groups: list[Any]) -> FloatArray:
-    """Relative errors at points when they are left out, group by group.
+    """Relative errors of points when they are left out, group by group.
 
     Parameters
     ----------
     problem, optimum
         The fit.
     groups
-        Marks of the points to leave out together.
+        A group for each point; points of one group are left out together.
 
     Returns
     -------
-    One error a left-out point; infinite where the rest of the data has no fit.
+    An error for each point; infinite where the rest of the data has no fit.
     """
     start = freed(problem.starting(optimum.free))
     missing = np.array(groups, bool).reshape(len(groups), -1) & problem.used
@@ -77,7 +77,7 @@ class Refits:
 
 
 BATCH = 32
-"""Refits that a worker does at a time at most: giving it a task takes as long as half a refit."""
+"""Most refits that a worker makes at a time: handing over a task takes as long as half a refit."""
 
 
 def bootstrap(
@@ -94,11 +94,11 @@ def bootstrap(
     problem, optimum
         The fit.
     rounds
-        How often.
+        Number of refits.
     progress
         Called after each round.
     crew
-        Whose workers refit; the same numbers with any, as the errors are drawn here.
+        Workers for the refits; the results do not depend on them, as errors are drawn here.
     """
     random = np.random.default_rng(20_000)
     best = freed(problem.starting(optimum.free))
@@ -116,7 +116,7 @@ def bootstrap(
 
 
 def _size(rounds: int, crew: Crew | None) -> int:
-    """Refits of a task: alone each is told; several tasks a worker, so that all end together."""
+    """Refits per task: one if alone, for progress; otherwise so that all workers end together."""
     return 1 if crew is None else min(BATCH, max(1, rounds // (4 * crew.size)))
 
 
@@ -132,7 +132,7 @@ def _refits(
     errors: FloatArray,
     batch: Sequence[Points],
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """Refit with the errors of drawn points, a row of points a refit."""
+    """Refit with errors of points drawn at random, a row of points for each refit."""
     each = []
     for points in batch:
         drawn = predicted + predicted * errors[:, points].ravel()
@@ -142,13 +142,13 @@ def _refits(
 
 
 def _measuring(problem: Problem, measured: FloatArray) -> Problem:
-    """The same problem with other measured values, weighed as they are."""
+    """The problem with other measured values and the same weights."""
     relative = problem.sigma / problem.measured
     return replace(problem, measured=measured, sigma=measured * relative)
 
 
 def _set_right(problem: Problem, optimum: Optimum) -> FloatArray:
-    """Relative errors as large as measurements have them, shape (outputs, points)."""
+    """Relative errors corrected to the size of measurement errors, shape (outputs, points)."""
     predicted = problem.predict(optimum.free)
     errors = problem.measured / predicted - 1
     weight = np.sqrt(problem.share) / problem.sigma
@@ -168,7 +168,7 @@ def _refitted(problem: Problem, start: FloatArray) -> tuple[FloatArray, FloatArr
 
 
 def _widened(problem: Problem, best: Problem, optimum: Optimum, refits: Refits) -> Refits:
-    """Put counts that stayed back beside what moved."""
+    """Insert counts that were held back among the parameters that moved."""
     rounds = len(refits.values)
     values, errors = np.tile(optimum.free, (rounds, 1)), np.zeros((rounds, len(optimum.free)))
     for k, name in enumerate(best.names):
@@ -182,7 +182,7 @@ def studentised(
 ) -> list[Ends]:
     """95% intervals from refits, each scaled by its own standard error.
 
-    No end is nearer than Student's t has it: a few residuals, drawn again, show no tails.
+    No end is nearer than by Student's t: a few residuals, resampled, have no tails.
 
     Parameters
     ----------

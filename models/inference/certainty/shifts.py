@@ -1,11 +1,11 @@
-"""Errors that repeats of a load share: a variance component between loads, beside that within.
+"""Errors that repeats of a load share: a variance component between loads, and one within.
 
-All repeats of a load, taken in one run, may be off together. What residuals of a load have in
-common is the mean square between loads, what is left that within (pure error). Standard errors rest
-on the first and count loads instead of points, unless all points together make intervals wider. So
-intervals hold whatever runs share; after a test of significance fewer hold, as it overlooks what is
-about as large as the scatter of repeats. What the model misses at a load is common to its repeats
-too, so both are one component.
+All repeats of a load that are taken in one run may be off together. The mean square between loads
+measures what the residuals of a load have in common; the mean square within measures the rest (pure
+error). Standard errors use the former and count loads instead of points, unless counting points
+makes the intervals wider. So the intervals hold whatever runs share. Testing for significance first
+would make them hold less often, as the test overlooks common errors about as large as the scatter
+of repeats. What the model misses at a load is common to its repeats too, so both are one component.
 
 Source: Searle, Casella and McCulloch, *Variance Components*, 1992, sections 3.5 and 3.6.
 """
@@ -20,7 +20,7 @@ from headway.kinds import FloatArray
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Problem
 from headway.records import dataclass
 
-_RANK = 1e-9  # singular value, of the largest, below which a direction is rounding
+_RANK = 1e-9  # relative singular value below which a direction is rounding
 CONFIDENCE = 0.95
 
 _REPEATS = "a shift common to repeats of a load"
@@ -33,15 +33,14 @@ class Shift:
     Parameters
     ----------
     points, loads, parameters
-        How many measurements count, at how many loads (and other settings), for how many
-        free parameters.
+        Number of measurements that count, of loads (and other settings), and of free parameters.
     between, within
-        Sums of squares of the residuals in standard errors: what is common, and what is left.
+        Sums of squares of the residuals in standard errors: of the common part, and of the rest.
     repeats
-        Repeats of a load, on average.
+        Mean number of repeats per load.
     weight
-        How many times the mean square between loads an estimate varies by: 1 where all loads have
-        as many repeats, more where it leans on a load of many.
+        Variance of an estimate over the mean square between loads: 1 if all loads have equally many
+        repeats, more if the estimate relies on a load with many.
     """
 
     points: int
@@ -59,17 +58,17 @@ class Shift:
 
     @property
     def known(self) -> bool:
-        """Whether there are enough repeats and loads to estimate it."""
+        """Whether repeats and loads are enough to estimate it."""
         return self.repeated and self.loads > self.parameters
 
     @property
     def is_detected(self) -> bool:
-        """Whether residuals of a load share more than chance explains on average."""
+        """Whether residuals of a load have more in common, on average, than by chance."""
         return self.known and self.mean_between > self.mean_within
 
     @property
     def by_load(self) -> bool:
-        """Whether loads count instead of points, as they do where that widens the intervals."""
+        """Whether loads are counted, not points, as they are where that widens intervals."""
         if not self.known:
             return False
         loads, points = self.loads - self.parameters, self.points - self.parameters
@@ -88,7 +87,7 @@ class Shift:
 
     @property
     def degrees(self) -> int:
-        """Of freedom of the variance."""
+        """Degrees of freedom of the variance."""
         return self.counted - self.parameters
 
     @property
@@ -100,7 +99,7 @@ class Shift:
 
     @property
     def mean_between(self) -> float:
-        """Mean square of the part that residuals of a load share."""
+        """Mean square of what residuals of a load have in common."""
         return self.between / (self.loads - self.parameters)
 
     @property
@@ -110,13 +109,13 @@ class Shift:
 
     @property
     def size(self) -> float:
-        """Relative standard deviation of what repeats of a load share."""
+        """Relative standard deviation of the error that repeats of a load share."""
         more = max(self.mean_between - self.mean_within, 0.0) if self.known else 0.0
         return self._share(more / self.repeats)
 
     @property
     def scatter(self) -> float:
-        """Relative standard deviation of single measurements, without the shared part."""
+        """Relative standard deviation of single measurements, without the shared error."""
         return self._share(self.mean_within)
 
     def _share(self, variance: float) -> float:
@@ -136,7 +135,7 @@ class Shift:
 
     @property
     def words(self) -> str:
-        """Describe it in words."""
+        """Describe the shared error in words."""
         if not self.repeated:
             return "no load was repeated, so run-to-run drift cannot be separated from model error"
         if not self.known:
@@ -184,17 +183,17 @@ def student(degrees: int) -> float:
 
 
 def common_shift(problem: Problem, pulls: FloatArray, effects: FloatArray) -> Shift:
-    """Split residuals into the part that those of a load share, and the rest.
+    """Split residuals into the part that those of a load have in common, and the rest.
 
     Parameters
     ----------
     problem
         The fit.
     pulls
-        How each used row pulls, shape (rows,): its residual, in least squares.
+        Influence of each used row, shape (rows,): in least squares its residual.
     effects
-        Derivatives of the residuals for the free parameters, each on a scale of its own, shape
-        (rows, parameters).
+        Derivatives of the residuals by free parameter, each on its own scale, shape (rows,
+        parameters).
     """
     group, repeats = _groups(problem)
     share = np.broadcast_to(problem.share, problem.used.shape)[problem.used]
@@ -206,7 +205,7 @@ def common_shift(problem: Problem, pulls: FloatArray, effects: FloatArray) -> Sh
 
 
 def _groups(problem: Problem) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Which load and output each used row is of, and how many rows each of these has."""
+    """The load and output that each used row belongs to, and how many rows each of these has."""
     places = np.arange(problem.loads) if problem.places is None else problem.places
     rows = np.arange(len(problem.outputs))[:, None] * problem.loads + places
     used = rows.ravel()[problem.used]
@@ -215,10 +214,11 @@ def _groups(problem: Problem) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _weighed(plain: Shift, effects: FloatArray, group: NDArray[np.intp]) -> Shift:
-    """The same with repeats on average, and how estimates lean on loads of many repeats.
+    """The shift with the mean number of repeats, and the weight of loads with many repeats.
 
-    A parameter on which rows have the influence a varies by within sum a^2 + common sum c^2, with c
-    the sum of a over the rows of a load; the one that leans most on common errors counts.
+    If the influences of the rows on a parameter are a, its variance is within sum a^2 + common sum
+    c^2, where c is the sum of a over the rows of a load. The parameter that relies most on common
+    errors decides.
     """
     left, singular, right = np.linalg.svd(effects, full_matrices=False)
     kept = singular > _RANK * max(float(singular.max(initial=0.0)), 1e-300)

@@ -1,4 +1,4 @@
-"""Draws from what data leave plausible: from a first guess towards the data, step by step.
+"""Draws from a posterior: from a first guess towards the data, step by step.
 
 Source: Del Moral, Doucet and Jasra, *Sequential Monte Carlo samplers*, 2006, for the steps;
 Goodman and Weare, *Ensemble samplers with affine invariance*, 2010, for moves that need no tuning;
@@ -19,23 +19,23 @@ LogDensity = Callable[[FloatArray], FloatArray]
 """Logarithm of a density, up to a constant: from points, shape (points, width), one number each."""
 
 Move = Callable[[FloatArray, FloatArray, np.random.Generator], tuple[FloatArray, FloatArray]]
-"""Where points are moved by others, and the logarithm of what a move is worth."""
+"""A function that proposes moved points, with the logarithm of each move's weight."""
 
 SWEEPS = 4
-"""Times that every point is moved after each step towards the data."""
+"""Moves of every point after each step towards the data."""
 
-_JUMPING = 2  # times as many moves where there are modes, as only some of them jump
-_STRETCH = 2.0  # longest stretch of a move, and its inverse the shortest
-_ALIKE = 0.5  # share of the points that a step towards the data leaves of weight
+_JUMPING = 2  # factor on the moves if there may be modes, as only some moves jump between them
+_STRETCH = 2.0  # longest stretch of a move; its inverse is the shortest
+_ALIKE = 0.5  # share of points that a step towards the data must leave with weight
 _LEAST = 1e-6  # shortest step towards the data
 _HALVINGS = 30
 _SEED = 20_260
-_FEWEST = 8  # points from which the rest can be drawn
+_FEWEST = 8  # fewest points from which the rest can be drawn
 
 
 @dataclass(frozen=True)
 class _Cloud:
-    """Points with the logarithms of both densities at them."""
+    """Points, with the logarithms of both densities."""
 
     points: FloatArray
     guessed: FloatArray
@@ -45,7 +45,7 @@ class _Cloud:
         return _Cloud(self.points[rows], self.guessed[rows], self.measured[rows])
 
     def replaced(self, rows: NDArray[np.intp], by: "_Cloud") -> "_Cloud":
-        """The same with some points replaced."""
+        """The cloud with some points replaced."""
         pairs = ((self.points, by.points), (self.guessed, by.guessed), (self.measured, by.measured))
         arrays = []
         for old, new in pairs:
@@ -66,26 +66,26 @@ def tempered(
 ) -> FloatArray:
     r"""Draw points from a density proportional to a prior times a likelihood.
 
-    Points drawn by the guess are weighed by a rising power of what the data say, drawn again by
-    their weights, and moved along the differences between them so that they spread out.
+    Points drawn from the guess are weighted by a rising power of the likelihood, resampled by their
+    weights, and moved along the differences between them so that they spread.
 
     Parameters
     ----------
     guess, data
-        Logarithms of both densities; minus infinity where a point is impossible.
+        Logarithms of prior and likelihood; minus infinity where a point is impossible.
     first
-        Points drawn by the guess, shape (points, width).
+        Points drawn from the guess, shape (points, width).
     count
-        Points to draw, even.
+        Number of points to draw, even.
     sweeps
         Moves of each point after each step.
     has_modes
-        Whether what is plausible may lie apart, as with a count of servers: some moves are then
-        just as long as between two of the points, and lead from one mode to another.
+        Whether the posterior may have several modes, as with a number of servers: some moves are
+        then exactly as long as the distance between two points, and lead from one mode to another.
 
     Returns
     -------
-    Points of equal weight, one a row; none where the data rule every first point out.
+    Points of equal weight, one per row; none if the data rule out every first point.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def tempered(
 
 
 def _step(likelihood: FloatArray, most: float) -> float:
-    """The longest step that leaves half of the points of weight."""
+    """The longest step that leaves half of the points with weight."""
 
     def left(step: float) -> float:
         weights = np.exp(step * (likelihood - likelihood.max()))
@@ -129,7 +129,7 @@ def _step(likelihood: FloatArray, most: float) -> float:
 
 
 def _chosen(log_weights: FloatArray, random: np.random.Generator) -> NDArray[np.intp]:
-    """Rows drawn by their weights, evenly, in any order."""
+    """Rows resampled by their weights, systematically, in any order."""
     weights = np.cumsum(np.exp(log_weights - log_weights.max()))
     places = (random.random() + np.arange(weights.size)) / weights.size * weights[-1]
     rows = np.minimum(np.searchsorted(weights, places), weights.size - 1)
@@ -145,7 +145,7 @@ def _moved(
     random: np.random.Generator,
     move: Move,
 ) -> _Cloud:
-    """Move each half along the other: towards or from one of its points, or as two of them lie."""
+    """Move each half relative to the other: towards or away from a point, or along two of them."""
     half = cloud.measured.size // 2
     halves = np.arange(half), np.arange(half, 2 * half)
     for mine, others in (halves, halves[::-1]):

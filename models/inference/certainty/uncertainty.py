@@ -1,8 +1,8 @@
-"""How sure a fit is: standard errors, intervals, correlations, bands.
+"""How certain a fit is: standard errors, intervals, correlations, bands.
 
-Intervals are Student's t times the standard error; where any value lies near a bound, or is
-little known, all are by profile likelihood: values that fit no worse than the best one by an F
-test, the other parameters free. Of a count, all whole numbers that do.
+Intervals are Student's t times the standard error. If any value is near a bound, or poorly known,
+all intervals are by profile likelihood: values that an F test finds no worse than the best, with
+the other parameters free. For a count, these are all whole numbers that pass.
 
 Source: Seber and Wild, *Nonlinear Regression*, 1989, chapter 5.
 """
@@ -29,12 +29,13 @@ from headway.models.inference.searching.problem import Ends, Problem
 from headway.models.inference.searching.search import Optimum, natural_scale
 from headway.records import dataclass
 
-_WORTH = 1e-3  # share of the cost that makes a fit significantly worse which a step has to gain
+# gain that makes a step worthwhile, as a share of the cost of a significantly worse fit
+_WORTH = 1e-3
 _SYMMETRIC = 0.15  # relative standard error up to which an interval is taken as symmetric
-_FLAT = 0.02  # least curvature: where most points are outliers, a robust cost bends the wrong way
-_RANK = 1e-7  # relative singular value below which a combination has no effect
-_SPARE = 0.02  # least share of a point's error that the fit leaves over
-_UNKNOWN = 0.5  # of a value's natural scale: the first step where nothing is known
+_FLAT = 0.02  # least curvature: if most points are outliers, a robust cost curves the wrong way
+_RANK = 1e-7  # relative singular value below which a combination of parameters has no effect
+_SPARE = 0.02  # least share of a point's error that a fit is taken to leave
+_UNKNOWN = 0.5  # share of a value's natural scale: the first step where nothing is known
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,14 @@ class Uncertainty:
     Parameters
     ----------
     variance
-        What the cost varies by: that of the residuals, 1 where the stated errors are right.
+        Variance factor of the cost: that of the residuals, or 1 if the stated errors are right.
     spread
-        Covariance of the free parameters, as far as anything is known.
+        Covariance of the free parameters, as far as it is known.
     silent
-        Directions that no prediction depends on, shape (directions, parameters), in changes of
-        natural size.
+        Directions on which no prediction depends, shape (directions, parameters), in units of
+        `scale`.
     scale
-        That natural size, by parameter.
+        Natural size of a change, by parameter.
     shift
         What residuals of a load have in common.
     """
@@ -96,12 +97,13 @@ class Uncertainty:
 
 
 def uncertainty(problem: Problem, optimum: Optimum) -> Uncertainty:
-    """Linearised uncertainty at the best values, at least that of rounding in print."""
+    """Linearised uncertainty at the best values, not less than that of rounding in print."""
     first, second = loss_derivatives(problem.residuals(optimum.free), problem.loss)
     curvature = _curvature(second, len(optimum.free))
     scale = natural_scale(problem, optimum.free)
     counted = np.array([name in problem.whole for name in problem.names], bool)
-    moving = ~(counted & np.asarray(optimum.at_bound, bool))  # one server is one, not nearly one
+    # a count at its bound is taken to be exactly that
+    moving = ~(counted & np.asarray(optimum.at_bound, bool))
     effects = problem.jacobian(optimum.free) * np.where(moving, scale, 0.0)
     shift = common_shift(problem, first, effects)
     scattered = shift.variance / curvature
@@ -113,13 +115,13 @@ def uncertainty(problem: Problem, optimum: Optimum) -> Uncertainty:
 
 
 def _curvature(second: FloatArray, parameters: int) -> float:
-    """Mean curvature of the cost, smaller where few points show it (Huber)."""
+    """Mean curvature of the cost, smaller if few points show it (Huber)."""
     mean = max(float(second.mean()), _FLAT)
     return mean / (1 + parameters / len(second) * float(second.var()) / mean**2)
 
 
 def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(J'J)^-1 as far as J has effects, and the directions that have none."""
+    """(J'J)^-1 as far as J has effects, and the directions without effect."""
     width = jacobian.shape[1]
     if not jacobian.size:
         return np.zeros((width, width)), np.zeros((0, width))
@@ -132,10 +134,10 @@ def _inverse(jacobian: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def unequal_errors(problem: Problem, optimum: Optimum) -> FloatArray:
-    """Standard errors that allow for unequal errors of measurements, from each one's residual.
+    """Standard errors that allow for measurement errors of unequal size, from each residual.
 
     Source: MacKinnon and White, *Some heteroskedasticity-consistent covariance matrix estimators*,
-    1985, the jackknife form; residuals are set right by their leverage.
+    1985, the jackknife form; residuals are corrected for leverage.
     """
     scale = natural_scale(problem, optimum.free)
     first, second = loss_derivatives(problem.residuals(optimum.free), problem.loss)
@@ -154,21 +156,21 @@ def set_right(
 ) -> FloatArray:
     """Residuals corrected for leverage: a fit makes them smaller than the measurement errors.
 
-    The outputs of a point are set right together: (1 - H)^-power of their residuals, H the block
-    of the hat matrix of the point (Bell and McCaffrey, 2002).
+    The outputs of a point are corrected together: their residuals times (1 - H)^-power, where H is
+    the point's block of the hat matrix (Bell and McCaffrey, 2002).
 
     Parameters
     ----------
     problem
         The fit.
     errors
-        Of the used rows.
+        Residuals of the used rows.
     known
         Orthonormal columns that span what the fit can follow, shape (rows, columns).
     power
         1 for the jackknife, 1/2 for errors to draw from.
     spare
-        Least share that the fit leaves over.
+        Least share of an error that the fit is taken to leave.
     """
     blocks = known.reshape(len(problem.outputs), -1, known.shape[1])
     own = np.einsum("api,bpi->pab", blocks, blocks)
@@ -184,7 +186,7 @@ def worst_cost(optimum: Optimum, known: Uncertainty) -> float:
 
 
 def least_gain(optimum: Optimum, known: Uncertainty) -> float:
-    """Gain in cost that a step is made for where fits are only told from the best one."""
+    """Gain in cost that makes a step worthwhile if fits are only compared with the best."""
     return _WORTH * (worst_cost(optimum, known) - optimum.cost)
 
 
@@ -198,7 +200,7 @@ def intervals(
     problem, optimum, known
         The fit.
     most
-        Cost up to which a fit is not significantly worse, if found is not the best one.
+        Largest cost of a fit that is not significantly worse, if the best was not found here.
     """
     if known.degrees <= 0:
         return tuple((scale.low, scale.high) for scale in problem.scales)
@@ -221,7 +223,7 @@ def intervals(
 
 
 def _doubtful(problem: Problem, optimum: Optimum, known: Uncertainty) -> bool:
-    """Whether any value is little known or near a bound: then none's interval is symmetric."""
+    """Whether any value is poorly known or near a bound: then no interval is symmetric."""
     half = student(known.degrees) * known.standard_errors
     for k, (scale, value) in enumerate(zip(problem.scales, optimum.free, strict=True)):
         if problem.names[k] in problem.whole:
@@ -245,20 +247,20 @@ def profile_intervals(
     names: Sequence[str],
     most: float | None = None,
 ) -> dict[str, Ends]:
-    """Intervals of some parameters by profile likelihood, all ends side by side.
+    """Intervals of some parameters by profile likelihood, with all ends side by side.
 
     Parameters
     ----------
     problem, optimum, known
         The fit.
     names
-        The parameters; none counts something.
+        The parameters, none of which counts something.
     most
-        Cost up to which a fit is not significantly worse, if found is not the best one.
+        Largest cost of a fit that is not significantly worse, if the best was not found here.
 
     Returns
     -------
-    Both ends of each; a bound, zero or infinity where the data set no limit.
+    Both ends for each; a bound, zero or infinity where the data set no limit.
     """
     rest = freed(problem.starting(optimum.free)) if problem.whole else problem
     own = values_of(rest, problem, optimum)

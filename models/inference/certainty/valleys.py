@@ -1,7 +1,7 @@
-"""Other answers: values far from the best ones that fit not significantly worse.
+"""Other answers: values far from the best that fit not significantly worse.
 
-Two times may exchange their roles, or one fall to nothing while another takes its place. Each
-valley that holds such values is an answer with its own numbers.
+Two times may exchange their roles, or one may fall to zero while another takes its place. Each
+minimum with such values is an answer with its own numbers.
 """
 
 from dataclasses import replace
@@ -29,8 +29,8 @@ from headway.models.inference.searching.search import (
 from headway.models.inference.searching.starts import starts_of
 from headway.records import dataclass
 
-_LOOKED_AT = 3  # starts that are followed to look for other valleys
-_MOST = 4  # answers told of
+_LOOKED_AT = 3  # starts that are followed in search of other minima
+_MOST = 4  # most answers reported
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Minimum:
     cost
         Half the sum of squared residuals, by the loss.
     ends
-        95% interval of each.
+        95% interval of each value.
     """
 
     free: FloatArray
@@ -52,7 +52,7 @@ class Minimum:
     ends: tuple[Ends, ...]
 
     def holds(self, free: FloatArray) -> bool:
-        """Whether all values lie in their intervals."""
+        """Whether all values lie within its intervals."""
         pairs = zip(free.tolist(), self.ends, strict=True)
         return all(low <= value <= high for value, (low, high) in pairs)
 
@@ -89,7 +89,7 @@ def hull(minima: tuple[Minimum, ...]) -> list[Ends]:
 
 
 def _other_ends(problem: Problem, optimum: Optimum, worth: float) -> list[Optimum]:
-    """Where starts lead that exchange roles, or lie elsewhere; intervals of counts look alone."""
+    """Minima from starts with roles exchanged, or elsewhere; none if a parameter is a count."""
     if problem.whole or len(problem.names) < 2:
         return []
     exchanged = _exchanged(problem, optimum.free)
@@ -103,7 +103,7 @@ def _other_ends(problem: Problem, optimum: Optimum, worth: float) -> list[Optimu
 
 
 def _exchanged(problem: Problem, free: FloatArray) -> list[FloatArray]:
-    """The values with each two of one dimension exchanged."""
+    """The values with each pair of one dimension exchanged."""
     parameters = [problem.model.parameters[name] for name in problem.names]
     starts = []
     for i, j in combinations(range(len(free)), 2):

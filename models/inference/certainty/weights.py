@@ -1,4 +1,4 @@
-"""How well each of several models is supported by what all of them were fitted to.
+"""Support for each of several models from the data to which all were fitted.
 
 Source: Burnham and Anderson, *Model Selection and Multimodel Inference*, 2002, section 2.9.
 """
@@ -11,17 +11,17 @@ from headway.kinds import FloatArray
 
 
 def akaike_weights(aiccs: FloatArray | Sequence[float]) -> FloatArray:
-    r"""Share of the support that each of several models has: exp(-delta / 2), summing to 1.
+    r"""Share of the support for each of several models: exp(-delta / 2), normalised to 1.
 
     Parameters
     ----------
     aiccs
-        AICc of each model, all fitted to the same numbers; an infinite one (too few points for
-        its parameters) has a weight of nothing, unless none is finite: then all are alike.
+        AICc of each model, all fitted to the same numbers. A model with infinite AICc (too few
+        points for its parameters) has a weight of 0; if none is finite, all weights are equal.
 
     Returns
     -------
-    A weight for each.
+    The weight of each.
 
     Examples
     --------

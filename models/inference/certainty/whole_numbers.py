@@ -18,29 +18,30 @@ from headway.models.inference.searching.search import (
 )
 from headway.records import dataclass
 
-_FARTHEST = 1 << 12  # step at which looking for an end is given up
-_FIRST = 1.3  # by how much the other counts change at first
-_DOUBLINGS, _PARTS = 3, 4  # steps that are tried side by side, and parts that the last is cut into
+_FARTHEST = 1 << 12  # step at which the search for an end is given up
+_FIRST = 1.3  # factor by which the other counts change at first
+# steps that are tried side by side, and parts into which the last one is divided
+_DOUBLINGS, _PARTS = 3, 4
 
 Fits = Callable[[Sequence[int]], Sequence[bool]]
-"""Which of several counts fit not significantly worse."""
+"""A function that says which of several counts fit not significantly worse."""
 
 
 def count_interval(
     problem: Problem, k: int, best: int, most: float, worth: float
 ) -> tuple[float, float]:
-    """Interval of a count by profile likelihood: the others are refitted for each number.
+    """Interval of a count by profile likelihood: the other parameters are refitted for each number.
 
     Parameters
     ----------
     problem
-        Started from the best values.
+        The fit, started from the best values.
     k, best
-        Which free parameter, and its best value.
+        Index of the free parameter, and its best value.
     most
-        Cost up to which a fit is not significantly worse.
+        Largest cost of a fit that is not significantly worse.
     worth
-        Gain in cost that a step is made for.
+        Gain in cost that makes a step worthwhile.
 
     Returns
     -------
@@ -66,16 +67,16 @@ def count_interval(
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far a count can go to one side.
+    """How far a count can move to one side.
 
     Parameters
     ----------
     side
-        -1 or 1.
+        Direction: -1 or 1.
     inside, outside
-        The largest step that is known to fit, and the least that is not.
+        The largest step known to fit, and the smallest known not to.
     most
-        The first step out of bounds.
+        The first step that is out of bounds.
     """
 
     side: int
@@ -84,7 +85,7 @@ class _Reach:
     outside: int | None = None
 
     def steps(self) -> list[int]:
-        """Steps to try next: doubled while all fit, then those that cut what is left into parts."""
+        """Steps to try next: doubled while all fit; later ones that divide what is left."""
         if self.outside is None:
             tried = {min(max(2 * self.inside, 1) * 2**n, self.most - 1) for n in range(_DOUBLINGS)}
         else:
@@ -93,7 +94,7 @@ class _Reach:
         return sorted(n for n in tried if self.inside < n < (self.outside or self.most))
 
     def narrowed(self, good: Sequence[bool], steps: Sequence[int]) -> "_Reach":
-        """The same after some steps were tried."""
+        """The search after some steps have been tried."""
         fitting = list(takewhile(lambda pair: pair[1], zip(steps, good, strict=True)))
         inside = fitting[-1][0] if fitting else self.inside
         missed = steps[len(fitting)] if len(fitting) < len(steps) else self.outside
@@ -101,7 +102,7 @@ class _Reach:
 
 
 def _fitting(problem: Problem, k: int, best: int, most: float, worth: float) -> Fits:
-    """Fit with a count held, each time from the nearest number that was fitted before."""
+    """Fit with a count held, each time starting from the nearest number fitted before."""
     fixed = replace(problem, still=frozenset(problem.whole))
     others = frozenset(problem.whole) - {problem.names[k]}
     effort = replace(WHOLE, worth=worth)
@@ -117,6 +118,6 @@ def _fitting(problem: Problem, k: int, best: int, most: float, worth: float) -> 
         known.update({count: end.free for count, end in zip(counts, ends, strict=True)})
         return [end.cost <= most for end in ends]
 
-    if len(problem.names) > FEW:  # these go down one after another
+    if len(problem.names) > FEW:  # with many parameters, fits descend one after another
         return lambda counts: [good for count in counts for good in fits([count])]
     return fits

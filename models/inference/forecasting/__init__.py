@@ -1,1 +1,1 @@
-"""What a fit says beyond its data: other loads, and which of them to measure next."""
+"""What a fit says beyond its data: at other loads, and which of these to measure next."""

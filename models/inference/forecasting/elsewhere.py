@@ -1,4 +1,4 @@
-"""What a fitted model says at loads that were not measured."""
+"""The predictions of a fitted model at loads that were not measured."""
 
 from functools import cached_property
 
@@ -23,7 +23,7 @@ RESPONSE_TIME = "response_time"
 """Name of the mean response time."""
 
 LOADS = ("arrival_rate", "population", THROUGHPUT)
-"""Loads over which a model has a curve."""
+"""Loads over which a model can have a curve."""
 
 
 def load_of(problem: Problem) -> str:
@@ -34,7 +34,7 @@ def load_of(problem: Problem) -> str:
 
 
 def highest_measured(problem: Problem) -> float:
-    """The highest load that a model was fitted to [SI]."""
+    """The highest load to which a model was fitted [SI]."""
     loads = np.ravel(np.asarray(problem.model.inputs[load_of(problem)], float))
     return float(loads[problem.first(problem.used)].max())
 
@@ -50,16 +50,16 @@ class Elsewhere:
     loads
         Arrival rates or throughputs [1/s], or populations.
     arrival_scv
-        Squared coefficient of variation of the times between arrivals there, of a model that says
-        how they come; as measured where it is left out.
+        Squared coefficient of variation of the interarrival times at these loads, for a model that
+        has one; by default as measured.
     further
-        What each request beyond the highest measured rate of arrivals weighs, a number for each
-        set of free values; 1 where it is left out.
+        Factor on each request beyond the highest measured arrival rate, a number for each set of
+        free values; by default 1.
 
     Raises
     ------
     InvalidParameter
-        For a load that drives no curve, and loads that are not above 0.
+        For a load without a curve, and loads that are not above 0.
     """
 
     problem: Problem
@@ -81,12 +81,12 @@ class Elsewhere:
 
     @cached_property
     def load(self) -> str:
-        """The load among `LOADS` that drives it."""
+        """The load among `LOADS` that drives the model."""
         return load_of(self.problem)
 
     @cached_property
     def model(self) -> Model:
-        """The model at these loads: think times between those measured, all else as at first."""
+        """The model at these loads: think times interpolated, all else as at the first point."""
         measured = self.problem.model
         single = {n: float(np.ravel(v)[0]) for n, v in measured.inputs.items() if np.ndim(v)}
         own: dict[str, Number] = {}
@@ -97,25 +97,25 @@ class Elsewhere:
         return measured.at({**single, **own})
 
     def throughput(self, free: FloatArray) -> FloatArray:
-        """Throughput [1/s], a row for each set of free values; NaN where none is sustained."""
+        """Throughput [1/s], a row for each set of free values; NaN where it is not sustained."""
         if self.load == THROUGHPUT or (self.load == "arrival_rate" and not self._loses):
             return np.broadcast_to(self.loads, (*free.shape[:-1], self.loads.size))
         return self._of(self._throughput, free)
 
     def response_time(self, free: FloatArray) -> FloatArray:
-        """Response time [s], a row for each set of free values; infinite where not sustained."""
+        """Response time [s], a row for each set of free values; infinite if not sustained."""
         return self._of(self._response_time, free)
 
     def percentile(self, free: FloatArray, percent: float) -> FloatArray:
         """A percentile of the response time [s]; as `response_time`.
 
-        That of each population takes a chain of its own: of many sets of free values it is their
-        mean times what it is over the mean for the set in the middle.
+        The percentile of each population takes a Markov chain of its own. For many sets of free
+        values it is taken as their mean times the ratio of percentile to mean for the median set.
 
         Raises
         ------
         GraphError, InvalidParameter
-            Where none is known, with the reason, and for a percentage out of range.
+            If no percentile is known, with the reason; and for a percentage out of range.
         """
         name = percentile_name(percent)
         refused = None if self._percentiles else self.refusal(percent)
@@ -129,12 +129,12 @@ class Elsewhere:
         return np.asarray(means * self._of(predict, middle) / self.response_time(middle))
 
     def times(self, free: FloatArray, output: str) -> FloatArray:
-        """Response time or one of its percentiles [s], by its name; as `response_time`.
+        """Response time or a percentile of it [s], by its name; as `response_time`.
 
         Raises
         ------
         GraphError, InvalidParameter
-            As `percentile` does.
+            As for `percentile`.
         """
         percent = percent_of(output)
         return self.response_time(free) if percent is None else self.percentile(free, percent)
@@ -157,7 +157,7 @@ class Elsewhere:
 
     @property
     def _loses(self) -> bool:
-        """Whether not all that arrive get through."""
+        """Whether some arrivals are lost."""
         return "throughput" in self.problem.outputs
 
     def _of(self, predict: Predict, free: FloatArray) -> FloatArray:

@@ -1,6 +1,6 @@
-"""Where one queue reaches a limit, from runs too few for a fit.
+"""Where one queue reaches a limit, from too few runs for a fit.
 
-The law is that of one queue behind a delay, R = D + A / (1 - x / C). Source: Kleinrock, *Queueing
+The law is that of one queue and a delay, R = D + A / (1 - x / C). Source: Kleinrock, *Queueing
 Systems*, volume 1, 1975, section 3.2, for M/M/1; A is free here, as several servers and other
 service times change it (section 5.7 of that volume for general times).
 """
@@ -10,16 +10,17 @@ import numpy as np
 from headway.kinds import FloatArray
 
 MOST_STEP = 4.0
-"""Times the highest load that the next one is at most, before a fit tells more.
+"""Largest next load, in multiples of the highest, before a fit says more.
 
-As far as `headway.models.inference.forecasting.next_load` looks beyond what was measured."""
+`headway.models.inference.forecasting.next_load` looks as far beyond what was measured."""
 
 
 def by_saturation(loads: FloatArray, times: FloatArray, limit: float, saturation: float) -> float:
     r"""The load at which one queue of known saturation throughput reaches a limit [SI].
 
-    D and A follow from the runs by least squares of relative errors; without delay where there is
-    one run, or where these make no sense: then the load is too low rather than too high.
+    D and A follow from the runs by least squares of relative errors. D is taken as 0 if there is
+    only one run, or if the fit makes no sense: the resulting load is then too low rather than too
+    high.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def by_saturation(loads: FloatArray, times: FloatArray, limit: float, saturation
     limit
         The limit [s].
     saturation
-        What the server completed when it fell behind [1/s].
+        Throughput of the server when it fell behind [1/s].
 
     Examples
     --------
@@ -50,19 +51,19 @@ def by_saturation(loads: FloatArray, times: FloatArray, limit: float, saturation
 def without_delay(loads: FloatArray, times: FloatArray, limit: float) -> float:
     r"""The load at which one queue without delay through two runs reaches a limit [SI].
 
-    Of all such queues through two runs, that without delay bends least: beyond both runs no other
-    reaches the limit later, and between them no other reaches it earlier.
+    Of all such queues through two runs, the one without delay bends least: beyond both runs no
+    other reaches the limit later, and between them no other reaches it earlier.
 
     Parameters
     ----------
     loads, times
-        Runs at rising loads [1/s, s], of which the first and the last count.
+        Runs at rising loads [1/s, s]; the first and the last are used.
     limit
         The limit [s].
 
     Returns
     -------
-    The load; infinite where the times do not rise.
+    The load; infinite if the times do not rise.
 
     Examples
     --------

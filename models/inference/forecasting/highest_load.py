@@ -1,7 +1,7 @@
-"""The highest load at which a response time keeps a limit, from all that is plausible.
+"""The highest load at which a response time keeps a limit, from all plausible curves.
 
-Each plausible curve R(x) has its own: the first load at which R = limit. Their 2.5%, 50% and 97.5%
-quantiles are the interval and its middle.
+Each plausible curve R(x) has one: the first load at which R = limit. The quantiles of these loads
+at 2.5%, 50% and 97.5% are the interval and its middle.
 """
 
 import math
@@ -30,16 +30,17 @@ from headway.queueing.stations.base import MM1
 from headway.records import dataclass
 
 PRECISION = 0.05
-"""Share of the lower end of an interval that it may be wide, where no other is asked for."""
+"""Width that an interval may have, as a share of its lower end, if no other is asked for."""
 
-_LIMIT = "response_time_p99<=300ms"  # how one is written
-_UNLIKELY = 10.0  # logarithm of a ratio of likelihoods: 99.95% of chi-square with 4 degrees, halved
-_FINE = 96  # loads between which crossings are interpolated; more of them cost only time
+_LIMIT = "response_time_p99<=300ms"  # an example of a limit
+# logarithm of a likelihood ratio: the 99.95% quantile of chi-square with 4 degrees, halved
+_UNLIKELY = 10.0
+_FINE = 96  # loads between which crossings are interpolated; more would only cost time
 
 
 @dataclass(frozen=True)
 class HighestLoad(Answer):
-    """The highest load under a limit, and the runs that tell it better.
+    """The highest load under a limit, and the runs that would determine it better.
 
     Parameters
     ----------
@@ -48,14 +49,15 @@ class HighestLoad(Answer):
     load, unit
         Name of the load, and its unit in tables.
     highest
-        Lower end of the 95% interval, median and upper end [SI]; the upper end is infinite where
-        the data do not bound it.
+        Lower end of the 95% interval, median, and upper end [SI]; the upper end is infinite if the
+        data do not bound it.
     ahead
         Where to measure next.
     precision
-        Share of its lower end that the interval may be wide when no further run is needed.
+        Width that the interval may have, as a share of its lower end, for no further run to be
+        needed.
     budget
-        Further runs at most; None for any number.
+        Most further runs; None for any number.
     """
 
     goal: Goal
@@ -78,7 +80,7 @@ class HighestLoad(Answer):
 
     @property
     def reason(self) -> str:
-        """Why there is no further run, or none after those that are named."""
+        """Why there is no further run, or none after those listed."""
         if self.is_known:
             return f"the interval is at most {significant(100 * self.precision, 3)}% wide"
         if self.budget is not None and self.ahead.loads.size >= self.budget:
@@ -95,11 +97,11 @@ def is_narrow(low: float, high: float, precision: float, load: str) -> bool:
     Parameters
     ----------
     low, high
-        Its ends [SI].
+        Ends of the interval [SI].
     precision
         The share.
     load
-        Name of the load: a ``population`` comes in whole numbers.
+        Name of the load; a ``population`` is a whole number.
 
     Examples
     --------
@@ -120,8 +122,7 @@ def read_limit(target: str | Goal) -> Goal:
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError
-        For malformed text, anything but a response time or its percentile, and a limit that is
-        none.
+        For malformed text, anything but a response time or its percentile, and an impossible limit.
 
     Examples
     --------
@@ -152,14 +153,14 @@ response_time or one of its percentiles; write response_time_p99<=300ms
 
 
 def check_search(budget: int | None, precision: float) -> None:
-    """Refuse a budget or a precision that is none.
+    """Refuse an impossible budget or precision.
 
     Parameters
     ----------
     budget
-        Runs at most; None for any number.
+        Most runs; None for any number.
     precision
-        Share of its lower end that an interval may be wide.
+        Width that an interval may have, as a share of its lower end.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def check_search(budget: int | None, precision: float) -> None:
 
 
 def percentile_column(measurements: Measurements, target: str | Goal) -> str | None:
-    r"""The column that measures a limited percentile; None where there is none.
+    r"""The column that holds a limited percentile; None if there is none.
 
     Parameters
     ----------
@@ -196,21 +197,21 @@ def percentile_column(measurements: Measurements, target: str | Goal) -> str | N
 
 
 def column_of_percent(measurements: Measurements, percent: float) -> Observed | None:
-    """The column that measures a percentile; None where there is none.
+    """The column that holds a percentile; None if there is none.
 
     Parameters
     ----------
     measurements
         A table.
     percent
-        Which percentile.
+        The percentage.
     """
     stated = ((statistic(c.role or c.header), c) for c in measurements.columns.values())
     return next((c for s, c in stated if s is not None and s.percent == percent), None)
 
 
 def lawful(goal: Goal, draws: Sequence[Draws], top: float) -> list[Draws]:
-    """Those of several models that have a law of what is limited.
+    """Those of several models that have a law of the limited output.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ def lawful(goal: Goal, draws: Sequence[Draws], top: float) -> list[Draws]:
     Raises
     ------
     GraphError
-        Where none has, with the reason of the first.
+        If no model has one, with the reason of the first.
     """
     percent = percent_of(goal.output)
     if percent is None:
@@ -236,11 +237,11 @@ def lawful(goal: Goal, draws: Sequence[Draws], top: float) -> list[Draws]:
 
 
 def likely(draws: Sequence[Draws]) -> list[Draws]:
-    """Those draws that the data do not contradict: what no sampler reaches is left out.
+    """The draws that the data do not contradict; draws where the sampler got stuck are left out.
 
-    With worth W and n points of squared residuals S, the likelihood is (W + S)^(-(n + W) / 2),
-    Student's, whatever the scatter. Where it is less than exp(-10) of the best one, further than
-    one in 2,000 lies with four parameters, a draw is where the sampler got stuck on its way.
+    With prior weight W and n points of squared residuals S, the likelihood is (W + S)^(-(n + W) /
+    2), Student's, whatever the scatter. A draw whose likelihood is below exp(-10) of the best,
+    farther than one in 2,000 lies with four parameters, is one where the sampler got stuck.
 
     Parameters
     ----------
@@ -272,24 +273,24 @@ def highest_loads(
 ) -> FloatArray:
     """The highest load under a limit for each plausible curve [SI].
 
-    1/R falls nearly in a line towards saturation (in one, for M/M/1), so it is interpolated
-    between loads: first over all, then within the gaps where curves cross the limit.
+    1/R falls almost linearly towards saturation (exactly so in M/M/1), so it is interpolated
+    between loads: first over all loads, then within the intervals where curves cross the limit.
 
     Parameters
     ----------
     goal
         The limit.
     draws
-        Plausible values of models that have a law of it.
+        Plausible values of models that have a law of the limited output.
     load, top
-        Name of the load, and the highest that was measured [SI].
+        Name of the load, and the highest measured one [SI].
     within
         Lowest and highest load that counts [SI].
 
     Returns
     -------
-    A load for each draw of each model, after each other: 0 where even the lowest load is too high,
-    and infinite where four times the highest measured load is not.
+    One load for each draw of each model, in order: 0 if even the lowest load is too high, and
+    infinite if four times the highest measured load is not.
     """
     coarse = loads_about(load, top, within)
     rough = np.concatenate([_crossings(goal, each, coarse) for each in draws])
@@ -320,7 +321,7 @@ def _crossings(goal: Goal, draws: Draws, loads: FloatArray) -> FloatArray:
 
 
 def interval(values: FloatArray) -> FloatArray:
-    """Lower end, median and upper end of what is plausible.
+    """Lower end, median and upper end of plausible values.
 
     Parameters
     ----------
@@ -331,16 +332,16 @@ def interval(values: FloatArray) -> FloatArray:
 
 
 def enough(ahead: NextLoads, precision: float, budget: int | None) -> NextLoads:
-    """Only as many runs as the budget has, and as it takes to know a load precisely.
+    """As many runs as the budget allows, and as are needed to know a load precisely.
 
     Parameters
     ----------
     ahead
-        Runs, the best first.
+        Runs, the most useful first.
     precision
-        Share of its lower end that the interval may be wide.
+        Width that the interval may have, as a share of its lower end.
     budget
-        Runs at most; None for any number.
+        Most further runs; None for any number.
     """
     narrow = ahead.factors[1:] ** 2 <= 1 + precision
     needed = int(np.argmax(narrow)) + 1 if narrow.any() else ahead.loads.size

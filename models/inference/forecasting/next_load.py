@@ -1,7 +1,7 @@
-"""Which load to measure next, to know a quantity better: how much it helps, and when to stop.
+"""Which load to measure next in order to know a quantity better: what it gains, and when to stop.
 
 Source: Pukelsheim, *Optimal Design of Experiments*, 1993, section 2, for c-optimal designs; here
-the covariances are those of all that is plausible, so that the choice of form counts as well.
+the covariances are those of all plausible values, so that the choice of form counts as well.
 """
 
 from collections.abc import Sequence
@@ -18,32 +18,32 @@ from headway.numerals import first_largest
 from headway.records import dataclass
 
 MOST_RUNS = 12
-"""Further runs that are looked ahead."""
+"""Most further runs that are planned."""
 
 PAYS = 0.05
-"""Share by which a run has to narrow an interval to be worth it."""
+"""Share by which a run must narrow an interval to be worthwhile."""
 
-_LIKELY = 0.8  # share of what is plausible that has to sustain a load that is advised
+_LIKELY = 0.8  # share of plausible curves that must sustain a load for it to be advised
 _LOADS = 40
-_LEAST = 0.05  # of the highest measured load: the least that is advised
-_MOST = 4.0  # times the highest measured load: the most
+_LEAST = 0.05  # lowest load that is advised, as a share of the highest measured one
+_MOST = 4.0  # highest load that is advised, in multiples of the highest measured one
 _NORMAL = 1.96
 
 
 @dataclass(frozen=True)
 class NextLoads(Answer):
-    """Loads to measure, each the one that narrows a quantity most after those before it.
+    """Loads to measure, each the one that narrows a quantity's interval most after those before it.
 
     Parameters
     ----------
     quantity
-        What is to be known.
+        The quantity to be known.
     load, unit
         Name of the load, and its unit in tables.
     loads
-        Where to measure, in this order [SI]; none where no run pays.
+        Loads to measure, in this order [SI]; none if no run is worthwhile.
     factors
-        How many times the quantity its 95% interval reaches up (and down), now and expected
+        Factor by which the 95% interval reaches above (and below) the quantity, now and as expected
         after each of these runs.
     """
 
@@ -72,20 +72,20 @@ def next_loads(
     Parameters
     ----------
     quantity, values
-        What is to be known, and its value at each draw of each model, after each other.
+        The quantity to be known, and its value at each draw of each model, in order.
     draws
         Plausible values of the models.
     load, unit, top
-        Name of the load, its unit, and the highest that was measured [SI].
+        Name of the load, its unit, and the highest measured one [SI].
     output
-        What is measured there: ``response_time``, or one of its percentiles.
+        Output that is measured: ``response_time``, or one of its percentiles.
     within
         Lowest and highest load that may be advised [SI].
 
     Raises
     ------
     InvalidParameter
-        For a quantity that nothing plausible tells.
+        For a quantity that no plausible value determines.
     """
     loads = loads_about(load, top, within)
     times = [Elsewhere(each.problem, loads).times(each.free, output) for each in draws]
@@ -113,7 +113,7 @@ def loads_about(load: str, top: float, within: tuple[float, float] = (0.0, np.in
     Parameters
     ----------
     load, top
-        Name of the load, and the highest that was measured [SI].
+        Name of the load, and the highest measured one [SI].
     within
         Lowest and highest load that counts [SI].
 
@@ -132,7 +132,7 @@ def _greedy(together: FloatArray, noise: float) -> tuple[list[int], FloatArray]:
 
     Returns
     -------
-    Places of the measurements among the others, and the first's standard error before and after
+    Indices of the measured variables, and the first variable's standard error before and after
     each.
     """
     places, spreads = [], [together[0, 0]]
@@ -147,6 +147,6 @@ def _greedy(together: FloatArray, noise: float) -> tuple[list[int], FloatArray]:
 
 
 def _worth(spreads: FloatArray) -> int:
-    """Runs after which another one gains too little."""
+    """Number of runs after which another gains too little."""
     gains = 1 - spreads[1:] / np.maximum(spreads[:-1], 1e-300)
     return int(np.argmax(gains < PAYS)) if (gains < PAYS).any() else gains.size

@@ -1,4 +1,4 @@
-"""What is expected at loads that were not measured, by all that fits, and how sure that is."""
+"""Predictions at loads that were not measured, by all models that fit, and how certain they are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -26,12 +26,12 @@ from headway.models.uncertain.beyond import further_weights
 from headway.records import dataclass
 
 ENDS = (0.025, 0.5, 0.975)
-"""Shares of the chances at the lower end of a band, in its middle, and at its upper end."""
+"""Probabilities at the lower end of a band, its middle, and its upper end."""
 
 HARDLY = 0.025
-"""Share of what is plausible below which a load counts as not sustained."""
+"""Share of plausible values below which a load counts as not sustained."""
 
-_NODES = 9  # of a normal error, at the middles of as many equal chances
+_NODES = 9  # nodes for a normal error, in the middles of equally likely intervals
 
 
 @dataclass(frozen=True)
@@ -41,30 +41,32 @@ class Predictions(Answer):
     Parameters
     ----------
     model
-        Which model, or what all of them are called, says so.
+        Name of the model that predicts, or of the group of models.
     load
-        Name of what drives it: ``arrival_rate``, ``throughput`` or ``population``.
+        Name of the load: ``arrival_rate``, ``throughput`` or ``population``.
     unit
         Unit of the loads in tables.
     loads
         The loads [SI].
     throughput, response_time
-        What is expected [1/s, s]: lower end, middle and upper end, shape (3, loads). Times are
-        those at a load that is sustained. Where nothing plausible sustains it they are infinite,
-        and the throughput is NaN.
+        Expected throughput and response time [1/s, s]: lower end, middle and upper end, shape (3,
+        loads). Times are those given that the load is sustained. Where no plausible value sustains
+        it, times are infinite and the throughput is NaN.
     sustained
-        Share of what is plausible that sustains each load.
+        Share of plausible values that sustain each load.
     percentiles
-        Percentiles of the response time [s] by name, such as ``response_time_p99``, as the times:
-        by the models that have a law of it.
+        Percentiles of the response time [s] by name, such as ``response_time_p99``, in the form of
+        the times: by the models that have a law of them.
     without_percentiles
-        Names of the models that have none, where percentiles were wanted.
+        Names of the models that have none, if percentiles were wanted.
     arrival_scv
-        Squared coefficient of variation of the times between arrivals, as measured and here.
+        Squared coefficient of variation of the interarrival times, as measured and here.
     poisson
-        The same for Poisson arrivals, those of many users; None where these are such.
+        The predictions for Poisson arrivals, those of many users; None if these are for Poisson
+        arrivals.
     measured_tails
-        How measured percentiles lie to those of the first form, which they correct.
+        Ratios of measured percentiles to those of the first form; percentiles are corrected by
+        them.
     """
 
     model: str
@@ -103,16 +105,17 @@ def predicted(
     model, load, unit, loads
         As `Predictions` has them.
     draws
-        Plausible values, the same number of each model.
+        Plausible values, equally many for each model.
     best
-        Free values whose predictions stand in the middle; the median does where there are none.
+        Free values whose predictions are the middle; by default the median is.
     percents
-        Percentages whose percentiles are wanted too: by the models that have a law of them, and
-        as they were measured.
+        Percentages whose percentiles are wanted too: by the models that have a law of them, and as
+        they were measured.
     table
-        The rows that the models were fitted to, whose percentiles correct the models' laws.
+        The rows to which the models were fitted; their percentiles correct the models' laws.
     is_known
-        Whether one of the models is taken to be right; else none may be beyond the measured loads.
+        Whether one of the models is taken to be right; if not, all may be wrong beyond the measured
+        loads.
 
     Raises
     ------
@@ -136,7 +139,7 @@ def predicted(
 
 
 def _further(loads: FloatArray, draws: Sequence[Draws]) -> list[FloatArray] | None:
-    """What each request beyond the measured loads weighs; None where none is beyond them."""
+    """Factor on each request beyond the measured loads, by draw; None if no load is beyond them."""
     open_ones = (one.problem for one in draws if load_of(one.problem) == ARRIVAL_RATE)
     if all(loads.max() <= highest_measured(problem) for problem in open_ones):
         return None
@@ -144,7 +147,7 @@ def _further(loads: FloatArray, draws: Sequence[Draws]) -> list[FloatArray] | No
 
 
 def _allowing(plain: Predictions, wide: Predictions) -> Predictions:
-    """Ends that allow for what no model says, about the middle that the models say."""
+    """Ends that allow for what no model covers, around the middle that the models give."""
     return replace(
         wide,
         response_time=_about(plain.response_time, wide.response_time),
@@ -153,18 +156,18 @@ def _allowing(plain: Predictions, wide: Predictions) -> Predictions:
 
 
 def _about(middle: FloatArray, ends: FloatArray) -> FloatArray:
-    """The middle of one band between the ends of another."""
+    """The middle of one band, moved between the ends of another."""
     low, high = np.minimum(ends[0], middle[1]), np.maximum(ends[2], middle[1])
     return np.stack([low, middle[1], high])
 
 
 def fitted(draws: Sequence[Draws]) -> set[str]:
-    """Names of what the models were fitted to."""
+    """Names of the outputs to which the models were fitted."""
     return {output for one in draws for output in one.problem.outputs}
 
 
 def arrival_scv_of(draws: Sequence[Draws]) -> float:
-    """Squared coefficient of variation of the times between arrivals, as fitted models have it."""
+    """Squared coefficient of variation of the interarrival times in the fitted models."""
     scvs = (each.problem.model.inputs.get("arrival_scv", POISSON) for each in draws)
     return float(next((np.ravel(scv)[0] for scv in scvs), POISSON))
 
@@ -181,7 +184,7 @@ def _predicted(
     arrival_scv: float | None,
     further: Sequence[FloatArray] | None = None,
 ) -> Predictions:
-    """What is plausible where arrivals vary so; as measured where it is left out."""
+    """Plausible predictions for arrivals of this variability; by default as measured."""
     weights: Sequence[FloatArray | None] = further or [None] * len(draws)
     there = [
         Elsewhere(each.problem, loads, arrival_scv, weight)
@@ -221,7 +224,7 @@ def _lawful(
     percents: Sequence[float],
     measured: Sequence[Mapping[float, MeasuredTail]],
 ) -> list[bool]:
-    """Which models give percentiles, if it matters: by their law or as measured; refused if none.
+    """Which models give percentiles, by their law or as measured; refused if none does.
 
     A percentile that was measured needs no law.
     """
@@ -237,7 +240,7 @@ def _lawful(
 def _by_form(
     there: Elsewhere, free: FloatArray, percent: float, tail: MeasuredTail | None
 ) -> FloatArray:
-    """A percentile by a form, as measured percentiles correct it."""
+    """A percentile by a form, corrected by measured percentiles."""
     if tail is None:
         return there.percentile(free, percent)
     base = there.percentile(free, percent) if tail.by_law else there.response_time(free)
@@ -249,7 +252,7 @@ def _tail(
     percent: float,
     lost: NDArray[np.bool_],
 ) -> FloatArray:
-    """Ends and middle of a percentile by the models that have it."""
+    """Ends and middle of a percentile, by the models that have it."""
     times = np.concatenate(
         [_by_form(here, one.free, percent, tails.get(percent)) for here, one, tails in known]
     )
@@ -270,7 +273,7 @@ def percents_of(problem: Problem) -> tuple[float, ...]:
 
 
 def usual_percents(problem: Problem, table: Measurements) -> tuple[float, ...]:
-    """Percentages that are predicted unasked: those fitted, else those that were measured high."""
+    """Percentages to predict by default: those fitted, or else the high ones that were measured."""
     return percents_of(problem) or tuple(p for p in measured_percents(table) if p in _USUAL)
 
 
@@ -283,7 +286,7 @@ def _errors(draws: Sequence[Draws], output: str) -> FloatArray:
 
 
 def _own(problem: Problem, output: str) -> float:
-    """How much more an output errs than what was measured does in the middle."""
+    """Error of an output relative to that of the measured outputs, in the median."""
     if output not in problem.outputs:
         return 1.0
     error = problem.sigma / problem.measured
@@ -294,15 +297,16 @@ def _own(problem: Problem, output: str) -> float:
 def _times(
     values: FloatArray, lost: NDArray[np.bool_], error: FloatArray, alike: NDArray[np.bool_]
 ) -> FloatArray:
-    """Ends and middle of times; infinite where nothing plausible sustains a load."""
+    """Ends and middle of times; infinite where no plausible value sustains a load."""
     return np.nan_to_num(_widest(np.where(lost, np.nan, values), error, alike), nan=np.inf)
 
 
 def _each_queue_alike(draws: Sequence[Draws]) -> NDArray[np.bool_]:
-    """Mark draws, of which each kind of queue among the forms has as many.
+    """Select draws so that each kind of queue among the forms has equally many.
 
-    One queue with several terms beside it (a cache, contention, a step) is several forms, but says
-    only once how requests wait; at one queue or several, and in how many, they wait otherwise.
+    One queue with additional terms (a cache, contention, a step) occurs in several forms, but is a
+    single statement of how requests wait; with one queue or several, and with other numbers of
+    servers, they wait differently.
     """
     queues = [_queue(each.problem.model) for each in draws]
     marks = [
@@ -313,9 +317,10 @@ def _each_queue_alike(draws: Sequence[Draws]) -> NDArray[np.bool_]:
 
 
 def form_weights(draws: Sequence[Draws]) -> FloatArray:
-    """Weight of each form in a mixture: half of it as each form counts alike, half as each queue.
+    """Weight of each form in a mixture: half by equal weights of forms, half by those of queues.
 
-    They sum to 1. Bands take the wider of both; a mixture has one weight for each.
+    The weights sum to 1. Bands take the wider of both ways of counting; a mixture needs one weight
+    for each.
     """
     queues = [_queue(each.problem.model) for each in draws]
     by_queue = [1 / (len(set(queues)) * queues.count(queue)) for queue in queues]
@@ -323,16 +328,16 @@ def form_weights(draws: Sequence[Draws]) -> FloatArray:
 
 
 def _queue(model: Model) -> str:
-    """What of a model says how requests wait: its queues and their numbers."""
+    """What decides how requests of a model wait: its queues and their numbers of servers."""
     queues = (one for one in model.graph.stations.values() if one.can.limits)
     return str([(one.kind, dict(one.fields), dict(one.visits)) for one in queues])
 
 
 def _widest(values: FloatArray, error: FloatArray, alike: NDArray[np.bool_]) -> FloatArray:
-    """Ends and middle where each form counts alike, and the outer ends where each queue does.
+    """Ends and middle with forms counted equally, and the outer ends with queues counted equally.
 
-    Neither weight can be known beforehand: a band is to hold by both
-    (``python -m tests.campaigns.arrival_bands``).
+    Neither weight can be known beforehand: a band should hold by both (``python -m
+    tests.campaigns.arrival_bands``).
     """
     low, middle, high = _band(values, error)
     other = low, middle, high
@@ -350,7 +355,7 @@ def _band(values: FloatArray, error: FloatArray) -> FloatArray:
     from scipy.special import ndtri
 
     nodes = ndtri((np.arange(_NODES) + 0.5) / _NODES)
-    nodes = nodes / np.sqrt(np.mean(nodes**2))  # as few nodes spread less than the law
+    nodes = nodes / np.sqrt(np.mean(nodes**2))  # a few nodes spread less than the law
     spread = values * np.exp(error[:, None] * nodes[:, None, None])
     ordered = np.sort(spread.reshape(-1, values.shape[-1]), axis=0)
     counts = np.isfinite(ordered).sum(axis=0)

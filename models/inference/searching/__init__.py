@@ -1,1 +1,1 @@
-"""The least cost: problem, derivatives, descent."""
+"""The search for the least cost: problem, derivatives, descent."""

@@ -1,7 +1,7 @@
 """Levenberg and Marquardt's descent to a least sum of squares, between bounds.
 
-Source: Marquardt, *An algorithm for least-squares estimation of nonlinear parameters*, 1963;
-steps are clipped to the bounds, and values held there while the sum rises inwards.
+Source: Marquardt, *An algorithm for least-squares estimation of nonlinear parameters*, 1963. Steps
+are clipped to the bounds, and a value is held at its bound while the sum of squares rises inwards.
 """
 
 from collections.abc import Callable
@@ -17,45 +17,46 @@ from headway.records import dataclass
 
 Rows = NDArray[np.intp]
 Residuals = Callable[[FloatArray, Rows], FloatArray]
-"""From values, shape (starts, values), and which of all starts these rows are."""
+"""A function of values, shape (starts, values), and of which of all starts these rows are."""
 Both = Callable[[FloatArray, Rows], tuple[FloatArray, FloatArray]]
-"""Residuals and their derivatives, from the same."""
+"""A function that returns residuals and their derivatives, of the same arguments."""
 
 _FIRST = 1e-3  # damping of the first step
-_EASED = 0.1  # factor on the damping after a step that went down
-_RAISED = 5.0  # factor on it after one that did not
-_CREPT = 8  # steps down after which one leads as far as all of them
-_REACH = 2.0  # times that far
-_FARTHEST = 1e100  # a leap beyond it has no square
-_LEAST = 1e-14  # damping: enough that no system of equations is singular
+_EASED = 0.1  # factor on the damping after a step that reduces the cost
+_RAISED = 5.0  # factor on the damping after a step that does not
+_CREPT = 8  # successful steps after which one leap as long as all of them is tried
+_REACH = 2.0  # length of the leap, relative to all those steps
+_FARTHEST = 1e100  # a leap beyond this has no finite square
+_LEAST = 1e-14  # damping that still keeps every system of equations regular
 _NOTHING = 1e-300
 _SMALLEST = 1e-24  # sum of squares that rounding alone leaves
 
 
 @dataclass(frozen=True)
 class Valley:
-    """Residuals in standard errors, their derivatives, and what bounds the values.
+    """A least-squares problem: residuals in standard errors, their derivatives, and bounds.
 
     Parameters
     ----------
     residuals
-        By values, shape (starts, residuals); infinite in a row where there are none.
+        A function of values that returns residuals, shape (starts, residuals); infinite in a row
+        without any.
     jacobian
-        Derivatives, shape (starts, residuals, values); asked for where residuals are finite only.
+        Derivatives, shape (starts, residuals, values); evaluated only where residuals are finite.
     both
-        Residuals and derivatives at once, where they take hardly longer than residuals alone:
-        most steps lead down, and need both. None elsewhere.
+        Residuals and derivatives in one call, if that takes hardly longer than residuals alone:
+        most steps are successful, and need both. None otherwise.
     low, high
         Bounds by value.
     scale
-        By how much each value may change at first, shape (starts, values); damping holds what has
+        How far each value may change at first, shape (starts, values); damping keeps values of
         little effect near it.
     loss
         How residuals count.
     exact
-        How many of the last residuals count by their squares whatever the loss.
+        Number of the last residuals that count by their squares, whatever the loss.
     still
-        Places of values that a start does not move, by start; none where it is left out.
+        Index of a value that is held, by start; by default none.
     """
 
     residuals: Residuals
@@ -69,7 +70,7 @@ class Valley:
     both: Both | None = None
 
     def of(self, k: int) -> "Valley":
-        """The same for one start alone."""
+        """The problem for one start alone."""
 
         def own(function: Callable[[FloatArray, Rows], Any]) -> Callable[[FloatArray, Rows], Any]:
             return lambda values, rows: function(values, rows + k)
@@ -83,7 +84,7 @@ class Valley:
         )
 
     def look(self, values: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray | None]:
-        """Residuals, and derivatives where they come with them."""
+        """Residuals, and derivatives if they come in the same call."""
         return (
             (self.residuals(values, rows), None) if self.both is None else self.both(values, rows)
         )
@@ -117,19 +118,20 @@ def descend(
     Parameters
     ----------
     valley
-        What to go down in.
+        The problem.
     starts
-        Values to start from, shape (starts, values); where residuals are not finite it stays.
+        Values to start from, shape (starts, values); a start with residuals that are not finite
+        stays.
     steps
-        How many steps are made at most.
+        Most steps.
     precision
-        Relative gain below which a step is not worth making.
+        Relative gain below which a step is not worthwhile.
     worth
         Absolute gain below which it is not.
 
     Returns
     -------
-    Where each start ends, and the cost there.
+    The end of each start, and the cost there.
 
     Examples
     --------
@@ -157,22 +159,23 @@ def descend(
 
 @dataclass
 class _State:
-    """Where each start that still goes on has come to; the first axis of each array are these.
+    """The starts that still descend; the first axis of each array is the start.
 
     Parameters
     ----------
     rows
-        Which of all starts each is.
+        Indices of these starts among all.
     values, cost
-        Where it has come to, and the cost there.
+        Current values, and the cost there.
     slope, bend
         Gradient of the cost there, and its curvature.
     damping
-        Of its next step.
+        Damping of the next step.
     made, descents, marks
-        Its steps down, those since it leapt last or began, and where that was.
+        Number of steps made, successful steps since the last leap or the beginning, and the values
+        at that time.
     ahead, gain
-        Where its next step leads, and what it would gain if the valley were a parabola.
+        Values after the next step, and its gain if the cost were quadratic.
     """
 
     rows: Rows
@@ -189,7 +192,7 @@ class _State:
 
 
 class _Walk:
-    """Where every start has come to, and the shape of the valley there."""
+    """The current values of every start, and gradient and curvature of the cost there."""
 
     def __init__(self, valley: Valley, values: FloatArray) -> None:
         self.valley = valley
@@ -212,11 +215,11 @@ class _Walk:
         self._shape(np.isfinite(self.state.cost) & (self.state.cost > _SMALLEST), errors, slopes)
 
     def keep(self, going: NDArray[np.bool_]) -> None:
-        """Leave out starts that do not go on."""
+        """Drop starts that have ended."""
         self.state = _State(*(getattr(self.state, each.name)[going] for each in fields(_State)))
 
     def is_over(self, steps: int, precision: float, worth: float) -> NDArray[np.bool_]:
-        """Find the next step of each start; mark those for which none is worth making."""
+        """Find the next step of each start; mark the starts for which none is worthwhile."""
         s, valley = self.state, self.valley
         s.ahead = np.minimum(np.maximum(s.values + self._steps(), valley.low), valley.high)
         s.gain = ((s.values - s.ahead) * s.slope).sum(axis=-1)
@@ -224,7 +227,7 @@ class _Walk:
         return np.asarray(~enough | (s.made >= steps) | ~(s.cost > _SMALLEST))
 
     def step(self) -> None:
-        """Try the next step of each start; damp those that did not descend and ease others."""
+        """Try the next step of each start; damp those that failed more, the others less."""
         s = self.state
         leaping = s.descents >= _CREPT
         if leaping.any():
@@ -255,7 +258,7 @@ class _Walk:
         s.slope[some], s.bend[some] = self.valley.shape(errors[some], slopes)
 
     def _leaps(self, some: NDArray[np.bool_]) -> FloatArray:
-        """Go on as far as the last steps led, for steps zigzag along a kink and hardly advance."""
+        """Leap as far as the last steps led: along a kink, steps zigzag and hardly advance."""
         here, mark = self.state.values[some], self.state.marks[some]
         by_ratio = (here > 0) & (mark > 0)
         ratio = np.where(by_ratio, here, 1.0) / np.where(by_ratio, mark, 1.0)
@@ -278,7 +281,7 @@ class _Walk:
             moving[np.arange(len(moving)), valley.still[s.rows]] = False
         share = moving / size
         damped = s.bend * (share[:, :, None] * share[:, None, :])
-        diagonal = np.einsum("kii->ki", damped)  # a view: what is added stands in the matrix
+        diagonal = np.einsum("kii->ki", damped)  # a view: adding to it changes the matrix
         diagonal += np.where(moving, s.damping[:, None], 1.0)
         return np.asarray(np.linalg.solve(damped, (-s.slope * share)[..., None])[..., 0] / size)
 
@@ -292,14 +295,14 @@ def reflected(
 ) -> tuple[FloatArray, float]:
     """Descend by SciPy's reflective trust region: slower, but better with many parameters.
 
-    Kinks and bounds, where one of many derivatives jumps, stop `descend` short of the bottom.
+    Kinks and bounds, where one of many derivatives jumps, can stop `descend` short of the minimum.
 
     Parameters
     ----------
     valley, start, steps, precision
-        As for `descend`, with one start: its values, and the cost there.
+        As for `descend`, with a single start; returns its values and the cost there.
     moving
-        Which values may change; SciPy's steps would move also those without any effect.
+        Which values may change; SciPy's steps would move even those without any effect.
     """
     from scipy.optimize import least_squares
 

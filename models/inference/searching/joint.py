@@ -1,11 +1,12 @@
-"""Several outputs of one test: which of them say the same, and how much each errs.
+"""Several outputs of one test: which of them carry the same information, and how much each errs.
 
-A closed test measures both throughput X and response time R at a population N. With a think time
-Z Little's law N = X (R + Z) holds for every run whatever the server did, so one of them tells the
-other: together they count as one measurement, each for half of it.
+A closed test measures both throughput X and response time R at a population N. With a think time Z
+Little's law N = X (R + Z) holds for every run, whatever the server did, so either of them gives the
+other: together they count as one measurement, with half a weight each.
 
-What is measured independently may err by different shares: then each output is weighted by the
-scatter of its own residuals, found anew with the fit until it settles (iterated least squares).
+Independently measured outputs may have different relative errors. Then each output is weighted by
+the scatter of its own residuals, which is estimated again with each fit until it converges
+(iterated least squares).
 
 Source: Seber and Wild, *Nonlinear Regression*, 1989, sections 2.8.6 and 11.2.
 """
@@ -25,12 +26,13 @@ from headway.models.structure.layered import system_of
 from headway.models.structure.model import Model
 
 AGREE = 0.02
-"""RMS relative error of Little's law up to which throughput and response time say the same."""
+"""RMS relative error of Little's law up to which throughput and response time count as one."""
 
 _HALVES = ("throughput", "response_time")
-_ENOUGH = 5.0  # degrees of freedom of an output from which its residuals tell its scatter
-_CLEARLY = 0.01  # chance of two scatters as far apart where both are alike
-_FARTHEST = 100.0  # times another output's scatter; columns that follow from the load err by none
+_ENOUGH = 5.0  # degrees of freedom from which an output's residuals show its scatter
+_CLEARLY = 0.01  # probability that two equal scatters appear as far apart
+# largest ratio of two outputs' scatters; columns derived from the load have no error
+_FARTHEST = 100.0
 _SETTLED = 1e-3
 _ROUNDS = 30
 
@@ -41,9 +43,9 @@ def shares(match: Match, model: Model, free: Sequence[str]) -> FloatArray | floa
     Parameters
     ----------
     match
-        What was measured.
+        The measurements.
     model
-        At the measured points.
+        The model at the measured points.
     free
         Parameters to determine; a think time among them is taken from the measurements.
     """
@@ -56,7 +58,7 @@ def shares(match: Match, model: Model, free: Sequence[str]) -> FloatArray | floa
 
 
 def says_the_same(match: Match, model: Model, free: Sequence[str]) -> bool:
-    """Whether throughput and response time follow from each other, by Little's law.
+    """Whether throughput and response time follow from each other by Little's law.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def says_the_same(match: Match, model: Model, free: Sequence[str]) -> bool:
 
 
 def _jobs(model: Model) -> tuple[Amount, Amount] | None:
-    """The population and think time of a model that is closed, or of layers with clients alone."""
+    """Population and think time of a closed model, or of layers with no load but clients."""
     if model.is_closed:
         return model.inputs["population"], model.inputs["think_time"]
     if not model.graph.layers:
@@ -90,7 +92,7 @@ def _jobs(model: Model) -> tuple[Amount, Amount] | None:
 
 
 def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
-    """Find the values that fit best, each output weighted by its own scatter if these differ.
+    """Find the values that fit best, with outputs weighted by their own scatter if these differ.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
 
     Returns
     -------
-    The problem as it is weighed in the end, and the end of the search.
+    The problem with its final weights, and the end of the search.
     """
     optimum = search(problem, starts)
     for _ in range(_ROUNDS):
@@ -113,9 +115,10 @@ def weighed_search(problem: Problem, starts: int) -> tuple[Problem, Optimum]:
 
 
 def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
-    """The same problem with each output weighted by its own scatter, where these clearly differ.
+    """The problem with each output weighted by its own scatter, if these clearly differ.
 
-    They do where an F test says so at 1%, each output having five degrees of freedom at least.
+    They do if an F test says so at 1%, provided that each output has at least five degrees of
+    freedom.
 
     Parameters
     ----------
@@ -126,7 +129,7 @@ def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
 
     Returns
     -------
-    The problem itself where nothing is to be weighed anew.
+    The problem itself if no weight changes.
     """
     sources = _sources(problem)
     if len(sources) < 2:
@@ -141,7 +144,7 @@ def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
         return problem
     variance = np.array([float(squares[rows].sum()) for rows in sources]) / degrees
     variance = np.maximum(variance, variance.max() / _FARTHEST**2)
-    known = problem.estimated > 1  # what was weighed once stays so
+    known = problem.estimated > 1  # what was weighted before stays weighted
     if variance.max() == 0 or not (known or _differ(variance, degrees)):
         return problem
     factors = np.sqrt(variance / np.exp(np.average(np.log(variance), weights=points)))
@@ -155,7 +158,7 @@ def by_own_scatter(problem: Problem, free: FloatArray) -> Problem:
 
 
 def _sources(problem: Problem) -> list[NDArray[np.bool_]]:
-    """Rows of each output; of those that say the same, together."""
+    """Rows of each output; two outputs that carry the same information count as one."""
     share = np.broadcast_to(problem.share, problem.used.shape)
     halves = [share < 1] if (share < 1).any() else []
     place = np.arange(problem.used.size) // problem.loads

@@ -1,4 +1,4 @@
-"""How residuals count in a fit: squared, or less so that outliers pull less.
+"""How residuals count in a fit: squared, or less so that outliers have less effect.
 
 Source: Huber, *Robust Statistics*, 1981, chapter 7, for the uncertainty that goes with it.
 """
@@ -27,7 +27,7 @@ def loss_of(name: str) -> Loss:
     Raises
     ------
     InvalidParameter
-        For a name that is none.
+        For an unknown name.
     """
     if name not in set(Loss):
         msg = f"loss is {name!r}{nearest(name, set(Loss))}"
@@ -41,7 +41,7 @@ def loss_derivatives(residuals: FloatArray, loss: Loss) -> tuple[FloatArray, Flo
     Parameters
     ----------
     residuals
-        In standard errors.
+        Residuals in standard errors.
     loss
         How they count; linear is half the square.
 
@@ -67,13 +67,14 @@ def loss_cost(residuals: FloatArray, loss: Loss) -> Any:
     Parameters
     ----------
     residuals
-        In standard errors, those of a fit along the last axis; infinite ones cost infinitely much.
+        Residuals in standard errors, those of one fit along the last axis; infinite ones have
+        infinite cost.
     loss
         How they count.
 
     Returns
     -------
-    A number; an array where there are residuals of several fits.
+    A number; an array for the residuals of several fits.
 
     Examples
     --------
@@ -91,14 +92,14 @@ def loss_cost(residuals: FloatArray, loss: Loss) -> Any:
 
 
 def loss_weights(residuals: FloatArray, loss: Loss) -> FloatArray:
-    """Weights that make squared residuals pull as the loss does.
+    """Weights by which squared residuals have the same influence as under the loss.
 
     Parameters
     ----------
     residuals
-        In standard errors.
+        Residuals in standard errors.
     loss
-        How they count; linear is a weight of 1.
+        How they count; linear gives a weight of 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A fit set up: what was measured and a model made into residuals and scales, or refused."""
+"""A fit set up: measurements and a model turned into residuals and scales, or refused."""
 
 import math
 from collections.abc import Sequence
@@ -23,10 +23,11 @@ from headway.models.solving.throughput_driven import driven_evaluator
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 
-_WIDEST = 1e12  # times the least value: no curve spans more, and no sum of squares would hold it
+# ratio of the largest to the least value; no curve spans more, nor could a sum of squares hold it
+_WIDEST = 1e12
 
 SMALLEST = 1e-9
-"""Smallest value of a free parameter, as a share of where it starts: stations need above 0."""
+"""Least value of a free parameter, as a share of where it starts: stations need values above 0."""
 
 
 def problem(
@@ -37,23 +38,23 @@ def problem(
     Parameters
     ----------
     model
-        With values for every parameter; those of free ones are where the search starts.
+        A model with values for every parameter; the search starts from those of the free ones.
     match
         The measured points.
     free
         Names of the parameters to determine.
     source
-        What the points are, for messages.
+        Name of the data, for messages.
     loss
         How residuals count.
 
     Raises
     ------
     UnknownParameter, InvalidParameter
-        For a free parameter that the model lacks, that has no value to start from or that
-        the data set.
+        For a free parameter that the model lacks, that has no value to start from, or that the data
+        set.
     GraphError
-        For percentiles that the model has no law of.
+        For percentiles without a law in the model.
     MeasurementError
         For fewer points than free parameters, equal loads, or values that are not above 0.
     """
@@ -76,7 +77,7 @@ def problem(
     else:
         at_points = model.at(inputs)
         if model.is_closed:
-            at_points.solve()  # what cannot be closed says why
+            at_points.solve()  # if the model cannot be closed, this says why
         _check_law(at_points, match)
         evaluate = evaluator(at_points, [one.output for one in match.each], free, whole, added)
     scales = tuple(_scale(model, name) for name in free)
@@ -99,7 +100,7 @@ def problem(
 
 
 def _check_law(at_points: Model, match: Match) -> None:
-    """Refuse percentiles that the model has no law of."""
+    """Refuse percentiles without a law in the model."""
     for percent in (one.percent for one in match.each if one.percent is not None):
         refused = why_unknown(at_points.solve(), percent)
         if refused is not None:
@@ -107,7 +108,7 @@ def _check_law(at_points: Model, match: Match) -> None:
 
 
 def _places(match: Match) -> NDArray[np.intp]:
-    """Which combination of load and settings each point was measured at."""
+    """Index of the combination of load and settings at which each point was measured."""
     points = match.load.values
     settings = [np.broadcast_to(values, points.shape) for values in match.inputs.values()]
     table = np.stack([points, *settings])
@@ -115,7 +116,7 @@ def _places(match: Match) -> NDArray[np.intp]:
 
 
 def _check_driven(match: Match, source: str) -> None:
-    """Refuse what a closed model does not predict from a throughput that drives it."""
+    """Refuse outputs that a closed model cannot predict from a throughput that drives it."""
     other = [one for one in match.each if one.output != "response_time"]
     if other:
         msg = (
@@ -126,7 +127,7 @@ def _check_driven(match: Match, source: str) -> None:
 
 
 def _times_and_rates(match: Match) -> tuple[Ends, Ends]:
-    """Ends of what is measured in time and per time; one tells the other where there is but one."""
+    """Ends of the measured times and rates; if only one kind was measured, by reciprocals."""
     ends: dict[int, Ends] = {}
     for column in (*(one.measured for one in match.each), match.load):
         values = np.abs(column.values[column.values != 0])
@@ -159,7 +160,7 @@ def _check_free(model: Model, match: Match, free: Sequence[str]) -> None:
             raise InvalidParameter(msg)
 
 
-_WIDEST_LOAD = 1e7  # times the least load: what a slip of decades makes, and no benchmark
+_WIDEST_LOAD = 1e7  # ratio to the least load: a misplaced decimal point makes it, no benchmark does
 
 
 def _check_span(column: Observed, source: str, widest: float) -> None:
@@ -179,11 +180,11 @@ def _check_measured(match: Match, source: str) -> None:
         _check_span(one.measured, source, _WIDEST)
 
 
-_MORE = 1.1  # times what was offered: what short runs and their ends may leave
+_MORE = 1.1  # ratio of throughput to offered load that short runs and their ends may cause
 
 
 def _check_offered(match: Match, source: str) -> None:
-    """Refuse a row that lets more through than was offered."""
+    """Refuse a row whose throughput exceeds the offered load."""
     offered, rate = find(match.table, OFFERED), find(match.table, DELIVERED)
     if offered is None or rate is None:
         return
@@ -227,7 +228,7 @@ def _check_points(match: Match, free: int, source: str) -> None:
 
 
 def _scale(model: Model, name: str) -> SearchBounds:
-    """Search by logarithm for what is above 0 by its bound or by being a station's number."""
+    """Search by logarithm if a value is above 0, by its bound or as a number of a station."""
     parameter = model.parameters[name]
     start = float(parameter.value or 0.0)
     positive = parameter.minimum >= 0 or (bool(model.graph.stations) and start > 0)

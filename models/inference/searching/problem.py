@@ -1,4 +1,4 @@
-"""A fit as a problem: residuals weighed by what is known, parameters on their own scales."""
+"""A fit as a problem: weighted residuals, and parameters on scales of their own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -15,7 +15,7 @@ from headway.models.structure.model import Model
 from headway.records import dataclass
 
 RELATIVE_NOISE = 0.02
-"""Relative error of a measurement beyond what its printed digits leave open."""
+"""Relative error of a measurement, in addition to that of its printed digits."""
 
 Ends = tuple[float, float]
 Rows = NDArray[np.intp]
@@ -23,9 +23,9 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class SearchBounds:
-    """Bounds of a free parameter, whether it is searched for by its logarithm, and its least.
+    """Bounds of a free parameter, whether it is searched by its logarithm, and its least value.
 
-    The least is what the lower bound stands for: nothing, where only what is above 0 is searched.
+    The least value stands for the lower bound: for zero, if only values above 0 are searched.
     """
 
     low: float
@@ -34,7 +34,7 @@ class SearchBounds:
     least: float
 
     def within(self, low: float, high: float) -> tuple[float, float]:
-        """An interval inside the bounds; it begins at zero if it reaches the search's least."""
+        """An interval within the bounds; it begins at zero if it reaches the least value."""
         return (self.least if low <= self.low else low), min(high, self.high)
 
 
@@ -45,36 +45,36 @@ class Problem:
     Parameters
     ----------
     model
-        With the measured points as arrays, and values for every parameter.
+        The model with the measured points as arrays, and values for every parameter.
     names
-        Free parameters.
+        Names of the free parameters.
     scales
-        By free parameter.
+        Bounds and scale by free parameter.
     measured, sigma
-        SI values and their standard errors up to a common factor; infinite ones count for nothing.
-        All points of the first output come first, then those of the next.
+        SI values and their standard errors up to a common factor; an infinite error excludes a
+        value. All points of the first output come first, then those of the next.
     used
-        Which points count; all the others must still be sustained.
+        Which points count; the others must still be sustained.
     evaluate
         Predictions and derivatives.
     whole
         Free parameters that count something: servers, jobs.
     times, rates
-        Shortest and longest time, least and largest rate that the data speak of [s, 1/s].
+        Shortest and longest time, least and largest rate in the data [s, 1/s].
     still
-        Free parameters that no descent moves: counts, which are whole.
+        Free parameters that no descent moves: counts, which are whole numbers.
     loss
         How residuals count.
     outputs
-        What was measured at every point.
+        The output measured, by point.
     share
-        How much each row counts: half of a point, where two outputs of it say the same.
+        How much each row counts: half, if two outputs of its point carry the same information.
     scatter
-        By how much each output errs more than 2%, relative to the others.
+        Error of each output relative to 2%, up to a common factor.
     added
-        What was added to free parameters, an entry a point.
+        Increments of free parameters, an entry for each point.
     places
-        Which of the distinct settings each point was measured at; None where nothing tells.
+        Index of each point's setting among the different ones; None if there is no telling.
     """
 
     model: Model
@@ -107,7 +107,7 @@ class Problem:
 
     @property
     def estimated(self) -> int:
-        """The estimated errors: one scatter, or one per output."""
+        """Number of errors that are estimated: one scatter, or one for each output."""
         return len(set(self.scatter))
 
     def first(self, rows: FloatArray) -> FloatArray:
@@ -142,17 +142,17 @@ class Problem:
         return np.array([s.logarithmic for s in self.scales], bool)
 
     def inner(self, free: FloatArray) -> FloatArray:
-        """Values as the search sees them; any leading axes."""
+        """Values on the scales of the search; any leading axes."""
         logarithmic = np.log(np.where(self.logarithmic, free, 1.0))
         return np.asarray(np.where(self.logarithmic, logarithmic, free))
 
     def outer(self, inner: FloatArray) -> FloatArray:
-        """Values as the model sees them, within their bounds, counts whole; any leading axes."""
+        """Values on the scales of the model, within bounds, with whole counts; any leading axes."""
         powers = np.exp(np.minimum(np.where(self.logarithmic, inner, 0.0), 700.0))
         return self.rounded(np.where(self.logarithmic, powers, inner))
 
     def rounded(self, free: FloatArray) -> FloatArray:
-        """Values within their bounds, and counts that are whole."""
+        """Values within their bounds, with whole counts."""
         low, high = self.bounds
         inside = np.minimum(np.maximum(free, low), high)
         if not self.whole:
@@ -161,11 +161,11 @@ class Problem:
 
     @cached_property
     def _counted(self) -> NDArray[np.bool_]:
-        """Which free parameters are whole."""
+        """Which free parameters are counts."""
         return np.array([name in self.whole for name in self.names], bool)
 
     def values(self, free: Sequence[float] | FloatArray) -> dict[str, Any]:
-        """Values of every parameter; columns, where there are several sets of free ones."""
+        """Values of every parameter; columns if there are several sets of free ones."""
         sets = np.asarray(free, float)
         columns = map(float, sets) if sets.ndim == 1 else sets.T[..., None]
         return {**self.fixed, **dict(zip(self.names, columns, strict=True))}
@@ -182,7 +182,7 @@ class Problem:
         free
             Values of the free parameters, any leading axes.
         rows
-            Whose measured values these are, where each set of values has its own.
+            Which rows of the measured values apply, if each set of values has its own.
         """
         return self._errors(self.predict(free), rows)
 
@@ -195,7 +195,7 @@ class Problem:
         return self._of_used(errors if every else np.where(solved, errors, np.inf), -1)
 
     def cost(self, free: FloatArray) -> Any:
-        """The cost that the search minimises; infinite where a measured load is not sustained."""
+        """The cost that the search minimises; infinite if a measured load is not sustained."""
         return loss_cost(self.residuals(free), self.loss)
 
     def jacobian(self, free: FloatArray, rows: Rows | None = None) -> FloatArray:
@@ -206,7 +206,7 @@ class Problem:
         return self._of_used(slopes * self._weights[self._whose(rows)][..., None], -2)
 
     def both(self, free: FloatArray, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
-        """Residuals and their derivatives, from one solution where that gives both."""
+        """Residuals and their derivatives, from one solution if that gives both."""
         predicted, slopes = self.predict_with_slopes(free)
         return self._errors(predicted, rows), self._weighed(slopes, rows)
 
@@ -216,16 +216,16 @@ class Problem:
         return self.evaluate.both is not None and set(self.names) == {*self._smooth, *self.still}
 
     def _whose(self, rows: Rows | None) -> Any:
-        """Which measured values are meant: all sets of values share one row of them, or not."""
+        """The measured values that apply: one row for all sets of values, or a row each."""
         return ... if rows is None or self.measured.ndim == 1 else rows
 
     @cached_property
     def _weights(self) -> FloatArray:
-        """By what an error of each point counts."""
+        """Weight of each point's error."""
         return np.asarray(np.sqrt(self.share) / self.sigma)
 
     def _of_used(self, rows: FloatArray, axis: int) -> FloatArray:
-        """Those of the points that count."""
+        """Rows of the points that count."""
         return rows if self._all_used else np.compress(self.used, rows, axis)
 
     @cached_property
@@ -233,7 +233,7 @@ class Problem:
         return bool(np.all(self.used))
 
     def slopes(self, free: FloatArray) -> FloatArray:
-        """Derivatives of the predictions at every point; of a count, its unit difference."""
+        """Derivatives of the predictions at every point; for a count, the difference by one."""
         values = self.values(free)
         return self._of_names(self.evaluate.slopes(values, self._smooth), values)
 
@@ -246,7 +246,7 @@ class Problem:
         return predicted, self._of_names(slopes, values)
 
     def _of_names(self, slopes: FloatArray, values: Mapping[str, Any]) -> FloatArray:
-        """Derivatives for all free parameters from those for the smooth ones."""
+        """Derivatives for all free parameters, from those for the smooth ones."""
         smooth = self._smooth
         if smooth == self.names:
             return slopes
@@ -266,7 +266,7 @@ class Problem:
 
     @property
     def relaxed(self) -> bool:
-        """Whether predictions make sense for counts that are not whole."""
+        """Whether predictions make sense for counts that are not whole numbers."""
         return self.evaluate.smooth >= set(self.whole)
 
     def _unit_difference(self, values: Mapping[str, Any], name: str) -> FloatArray:
@@ -277,26 +277,26 @@ class Problem:
         return slope_between(below, here, above, value - low, high - value)
 
     def around(self, name: str, value: Any, step: float) -> tuple[Any, Any]:
-        """Values to take a difference between: a relative step, or the next whole numbers."""
+        """Values to take a difference between: a relative step away, or the next whole numbers."""
         if name in self.whole and not self.relaxed:
             return np.maximum(value - 1, 1.0), value + 1
         return value * (1 - step), value * (1 + step)
 
     def starting(self, free: FloatArray) -> "Problem":
-        """The same problem, started from other values."""
+        """The problem with other values to start from."""
         values = dict(zip(self.names, map(float, free), strict=True))
         return replace(self, model=self.model.at(values))
 
     def weighing(self, measured: FloatArray, sigma: FloatArray) -> "Problem":
-        """The same problem with other measured values and errors, a row for each set of values."""
+        """The problem with other measured values and errors, a row for each set of values."""
         return replace(self, measured=measured, sigma=sigma)
 
     def without(self, left_out: Any) -> "Problem":
-        """The same problem with some points not counted."""
+        """The problem without some of the points."""
         return replace(self, used=self.used & ~np.asarray(left_out))
 
     def holding(self, name: str, value: float) -> "Problem":
-        """The same problem with one parameter no longer free."""
+        """The problem with one parameter no longer free."""
         index = self.names.index(name)
         kept = [k for k in range(len(self.names)) if k != index]
         return replace(
@@ -310,7 +310,7 @@ class Problem:
 
     @cached_property
     def rounding(self) -> float:
-        """Variance of the weighted errors from rounding to the printed digits."""
+        """Variance of the weighted errors that is due to rounding to the printed digits."""
         noise = RELATIVE_NOISE * np.repeat(self.scatter, self.loads)
         own = 1 - (noise * self.measured / self.sigma) ** 2
         return float(np.mean(own[self.used]))

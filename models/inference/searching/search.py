@@ -1,7 +1,7 @@
-"""Looking for the best values: from many starts, over decades, and over whole numbers.
+"""Search for the best values: from many starts, over decades, and over whole numbers.
 
-All starts go down side by side: first a few steps from many of them, then more from those that
-came lowest, then to the end from what is left and differs.
+All starts descend side by side: first a few steps from many of them, then more from those with the
+lowest cost, and finally to the end from those that are left and differ.
 """
 
 from collections.abc import Sequence
@@ -26,34 +26,34 @@ from headway.models.inference.searching.starts import (
 from headway.records import dataclass
 
 STARTS = 12
-_LOOKED_AT = 48  # starts that go a few steps; a dozen or two go on, and the best to the end
-_ALIKE = 1e-6  # relative difference of two costs that count as one
-_AGREEING = 3  # runs that end alike before the rest is left out, where each takes long
-FEW = 5  # free parameters up to which many starts, all side by side, find the best fit
-_MAY_BE_LEAST = 1.01  # times the lowest cost, nearly at the end, up to which one goes on
-_LEAST_COUNT = 3  # of those that go on
-_COUNTED = 8  # ends from which better counts are looked for
+_LOOKED_AT = 48  # starts that make a few steps; a dozen or two go on, and the best to the end
+_ALIKE = 1e-6  # relative difference up to which two costs count as equal
+_AGREEING = 3  # equal ends after which the other starts are dropped, if each takes long
+FEW = 5  # most free parameters for which many starts, side by side, find the best fit
+_MAY_BE_LEAST = 1.01  # ratio to the lowest cost, near the end, up to which a start goes on
+_LEAST_COUNT = 3  # fewest starts that go on
+_COUNTED = 8  # ends from which better counts are searched for
 _NEAR = 0.2  # logarithm by which a value is moved to look beyond a kink
-_KICKS = 9  # for each parameter beyond those
-_LOST = 4.0  # logarithms below its initial value from which a parameter fell to nothing
-_PRECISE = 1e-13  # relative gain of a step of the trust region
-_AT_BOUND = 1e-6  # relative distance to a bound within which a value lies at it
-_MOST = 1 << 20  # of a count
-_CLOSEST = 1.02  # factor between counts that are tried
+_KICKS = 9  # kicks for each parameter beyond `FEW`
+_LOST = 4.0  # logarithms below its initial value at which a parameter counts as zero
+_PRECISE = 1e-13  # relative gain at which the trust region stops
+_AT_BOUND = 1e-6  # relative distance within which a value is at its bound
+_MOST = 1 << 20  # largest count
+_CLOSEST = 1.02  # smallest ratio between counts that are tried
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """How long a start is followed.
+    """How far a start is followed.
 
     Parameters
     ----------
     steps
-        At most so many.
+        Most steps.
     precision
-        Relative gain in cost that the least step brings.
+        Relative gain in cost below which a step is not worthwhile.
     worth
-        Absolute gain that it brings.
+        Absolute gain below which it is not.
     """
 
     steps: int
@@ -66,7 +66,7 @@ _HALFWAY = SearchLimits(30, 1e-3)
 _COARSE = SearchLimits(100, 1e-6)
 _NEARLY = SearchLimits(300, 1e-6)
 WHOLE = SearchLimits(300, 1e-10)
-"""To the end."""
+"""Limits for following a start to its end."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Optimum:
     cost
         Half the sum of squared residuals, by the loss.
     at_bound
-        Which values lie at a bound.
+        Which values are at a bound.
     """
 
     free: FloatArray
@@ -97,9 +97,9 @@ def search(problem: Problem, starts: int = STARTS) -> Optimum:
     Parameters
     ----------
     problem
-        What to fit.
+        The problem to fit.
     starts
-        How many starts are followed at most; 1 follows the initial values only.
+        Most starts that are followed; 1 follows the initial values only.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def search(problem: Problem, starts: int = STARTS) -> Optimum:
 
 
 def _ends(problem: Problem, count: int) -> list[Optimum]:
-    """Where so many starts end; of many parameters each takes long, so fewer are looked at."""
+    """Ends of the starts; with many parameters each takes long, so fewer starts are followed."""
     if count == 1:
         return follow(problem, starts_of(problem, 1))
     begun = _by_ratios(problem, starts_of(problem, _LOOKED_AT), _GLANCE)
@@ -135,8 +135,9 @@ def _ends(problem: Problem, count: int) -> list[Optimum]:
 
 
 def _lowest(problem: Problem, ends: list[Optimum]) -> FloatArray:
-    """Values of the lowest, and of others that differ and are hardly higher."""
-    if len(problem.whole) > 1:  # one may be without effect here, and no step of it alone led down
+    """Values of the lowest end, and of others that differ and cost hardly more."""
+    # a count may have no effect here, so that no step of it alone reduces the cost
+    if len(problem.whole) > 1:
         return best_of(problem, np.array([optimum.free for optimum in ends]), _COUNTED)
     most = _MAY_BE_LEAST * min(optimum.cost for optimum in ends)
     low = [optimum.free for optimum in sorted(ends, key=_cost) if optimum.cost <= most]
@@ -144,10 +145,10 @@ def _lowest(problem: Problem, ends: list[Optimum]) -> FloatArray:
 
 
 def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
-    """Where each comes to with one of its values held, the lowest first.
+    """The best end reached from each by holding one of its values, the lowest first.
 
-    At a kink, such as the load from which a cache is too small, a descent stops: it leads down
-    to neither side, though the other values are not at their best.
+    At a kink, such as the load at which a cache becomes too small, a descent stops: neither side is
+    downhill, although the other values are not at their best.
     """
     count, width = starts.shape
     free, cost = _holding(problem, np.repeat(starts, width, axis=0), np.tile(range(width), count))
@@ -157,7 +158,7 @@ def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
 
 
 def _beyond(problem: Problem, free: FloatArray) -> FloatArray:
-    """Where one comes to with one value held, as it is or on the far side of a kink near by."""
+    """The end reached with one value held, as it is or moved beyond a nearby kink."""
     width = len(free)
     places = np.tile(problem.inner(free), (3 * width, 1))
     parameter = np.tile(range(width), 3)
@@ -166,17 +167,17 @@ def _beyond(problem: Problem, free: FloatArray) -> FloatArray:
 
 
 def _holding(problem: Problem, starts: FloatArray, fixed: Rows) -> tuple[FloatArray, FloatArray]:
-    """Go half of the way with one value held, another in each start."""
+    """Follow starts half of the way with one value held, another in each start."""
     if starts.shape[-1] == 1:
         return starts, np.asarray(problem.cost(starts))
     return _descended(problem, starts, _HALFWAY, fixed)
 
 
 def _kicked(problem: Problem, best: Optimum) -> Optimum:
-    """Leave a valley by random kicks, and stay where it is deeper.
+    """Leave a minimum by random kicks, and stay where the cost is lower.
 
-    Few parameters have few valleys, which many starts find. With many, deeper ones lie near
-    good ones; what fell to nothing on the way starts again from its initial value.
+    With few parameters there are few minima, and many starts find them. With many parameters, lower
+    ones lie near good ones; a parameter that fell to zero starts again from its initial value.
     """
     many = len(problem.names) - FEW
     if many <= 0:
@@ -198,23 +199,23 @@ def natural_scale(problem: Problem, free: FloatArray) -> FloatArray:
 
 
 def follow(problem: Problem, starts: FloatArray, worth: float = 0.0) -> list[Optimum]:
-    """Follow starts, which may be far away, to their ends.
+    """Follow starts, possibly far away, to their ends.
 
     Parameters
     ----------
     problem
-        What to fit.
+        The problem to fit.
     starts
         Values to start from, shape (starts, free parameters).
     worth
-        Gain in cost that a step is made for.
+        Gain in cost that makes a step worthwhile.
     """
     near = _by_ratios(problem, starts, replace(_COARSE, worth=worth))
     return polish_all(problem, near, replace(WHOLE, worth=worth))
 
 
 def _by_ratios(problem: Problem, starts: FloatArray, effort: SearchLimits) -> FloatArray:
-    """Search by logarithms of ratios, which leads from far away."""
+    """Search by logarithms of the ratios, which converges from far away."""
     relative = (np.sqrt(problem.share) * problem.measured / problem.sigma)[problem.used]
 
     def ratios(predicted: FloatArray) -> FloatArray:
@@ -223,7 +224,7 @@ def _by_ratios(problem: Problem, starts: FloatArray, effort: SearchLimits) -> Fl
         return np.where(good, ratio * relative, np.inf)
 
     def slopes_of(free: FloatArray, predicted: FloatArray, slopes: FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):  # where there are no ratios
+        with np.errstate(divide="ignore", invalid="ignore"):  # where a ratio does not exist
             weights = relative / predicted[..., problem.used]
             stretch = np.where(problem.logarithmic, free, 1.0)[..., None, :]
             return np.asarray(slopes[..., problem.used, :] * weights[..., None] * stretch)
@@ -255,21 +256,21 @@ def polish(problem: Problem, start: FloatArray, worth: float = 0.0) -> Optimum:
 def polish_all(
     problem: Problem, starts: FloatArray, effort: SearchLimits = WHOLE, still: Rows | None = None
 ) -> list[Optimum]:
-    """Follow starts to their ends in the parameters' own units, within their bounds.
+    """Follow starts to their ends in the parameters' own units, within bounds.
 
-    Steps to values at which a measured load is not sustained are never taken, so the
-    saturation point stays above every measured load.
+    Steps to values at which a measured load is not sustained are never accepted, so saturation
+    stays above every measured load.
 
     Parameters
     ----------
     problem
-        What to fit; each start may have measured values and errors of its own.
+        The problem to fit; each start may have measured values and errors of its own.
     starts
         Values to start from, shape (starts, free parameters).
     effort
-        How long each is followed.
+        How far each start is followed.
     still
-        The place of a value that does not move, by start; none where it is left out.
+        Index of a value that is held, by start; by default none.
     """
     low, high = problem.bounds
     free = np.clip(starts, low, high)
@@ -286,7 +287,7 @@ def polish_all(
 def _descended(
     problem: Problem, starts: FloatArray, effort: SearchLimits, still: Rows | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Go down side by side; where there are many parameters, by the reflective trust region."""
+    """Descend side by side; with many parameters, by the reflective trust region."""
     valley = Valley(
         problem.residuals,
         problem.jacobian,
@@ -311,7 +312,7 @@ def _descended(
 
 
 def _over_whole(problem: Problem, ends: list[Optimum]) -> Optimum:
-    """Look for better whole numbers: by steps of doubling, down to steps of one."""
+    """Search for better whole numbers, by doubling steps, down to steps of one."""
     optimum = min(over_whole(problem, ends, frozenset(problem.whole), effort=_NEARLY), key=_cost)
     optimum = polish(problem, optimum.free)
     return replace(optimum, at_bound=_at_edge(problem, optimum))
@@ -325,22 +326,22 @@ def over_whole(
     enough: float = -np.inf,
     effort: SearchLimits = WHOLE,
 ) -> list[Optimum]:
-    """Look for better whole numbers from several ends side by side, by smaller and smaller steps.
+    """Search for better whole numbers from several ends side by side, by ever smaller steps.
 
     Parameters
     ----------
     problem
-        Whose counts no descent moves.
+        The problem, whose counts no descent moves.
     begun
         Ends of descents.
     moving
-        The counts that may change.
+        Indices of the counts that may change.
     factor
-        By how much the first step changes one.
+        Factor of the first change of a count.
     enough
-        Cost at which an end is looked at no further.
+        Cost at which an end is good enough.
     effort
-        How long each is followed.
+        How far each start is followed.
     """
     best, factors = list(begun), [factor] * len(begun)
     known = [{_counts(problem, optimum.free)} for optimum in best]
@@ -366,7 +367,7 @@ def over_whole(
 
 
 def _ratio(problem: Problem, one: Optimum, other: Optimum) -> float:
-    """By how much counts differ at most."""
+    """Largest ratio between counts that are tried."""
     pairs = zip(_counts(problem, one.free), _counts(problem, other.free), strict=True)
     return max(max(a / b, b / a) for a, b in pairs)
 
@@ -383,9 +384,9 @@ def _counts(problem: Problem, free: FloatArray) -> tuple[float, ...]:
 def _beside(
     problem: Problem, free: FloatArray, factor: float, moving: frozenset[str]
 ) -> list[FloatArray]:
-    """The same values with a count of one less, one more, or so many times as many.
+    """Values with a count one less, one more, or changed by a factor.
 
-    Each with any one of the other values as they are, grown as the count, or shrunk as much.
+    In each, one other value stays as it is, grows with the count, or shrinks by as much.
     """
     neighbours = []
     for k, name in enumerate(problem.names):
@@ -400,7 +401,7 @@ def _beside(
 
 
 def with_count(problem: Problem, free: FloatArray, k: int, count: float) -> FloatArray:
-    """Values with another count, shape (ways to set the others, free parameters)."""
+    """Values with another count, shape (ways to change the others, free parameters)."""
     moving = [j for j, name in enumerate(problem.names) if name not in problem.whole]
     tried = np.tile(free, (1 + 2 * len(moving), 1))
     tried[:, k] = count
@@ -411,7 +412,7 @@ def with_count(problem: Problem, free: FloatArray, k: int, count: float) -> Floa
 
 
 def _at_edge(problem: Problem, optimum: Optimum) -> Any:
-    """Which values lie at a bound: a count, only where it has a largest."""
+    """Which values are at a bound; a count only if it has a largest value."""
     edges = np.array(optimum.at_bound)
     for k, name in enumerate(problem.names):
         if name in problem.whole:

@@ -1,7 +1,7 @@
-"""Where a search starts: values all over the decades that the data speak of, the best of them.
+"""Where a search starts: the best of many values, over all decades that the data cover.
 
-Parameters that predictions are linear in are not drawn but solved for: a weighted least-squares
-fit between their bounds, exact for whatever values the others have.
+Parameters on which predictions depend linearly are not drawn but solved for: by weighted least
+squares within their bounds, exactly for whatever values the others have.
 
 Source: Golub and Pereyra, *The differentiation of pseudo-inverses and nonlinear least squares
 problems whose variables separate*, SIAM J. Numer. Anal. 10(2), 1973, for the linear ones;
@@ -18,30 +18,32 @@ from headway.errors import HeadwayError, Saturated
 from headway.kinds import FloatArray
 from headway.models.inference.searching.problem import Problem
 
-_DRAWS, _MOST_DRAWS = 24, 2048  # values looked at, along an axis and in all
-_MOST_SOLVED = 256  # where each is solved for, as there is no closed form
-_DECADES = 2.0  # to each side of the initial value that they come from
-_WIDE = np.log(10)  # beyond the times and rates that the data speak of; times are parts of them
-_NUMBERS = np.log(0.03), np.log(3000.0)  # what has no unit: shares, powers, numbers of servers
-_APART = 0.1  # logarithm by which one value at least differs between two starts
-_SAME = 1e-3  # logarithm by which one prediction at least differs between two starts
-_LOST = 1e3  # logarithm that stands for predictions that are none
+_DRAWS, _MOST_DRAWS = 24, 2048  # values tried, along each axis and in all
+_MOST_SOLVED = 256  # most values, if each takes a solution as there is no closed form
+_DECADES = 2.0  # decades on either side of the initial value
+# logarithm beyond the measured times and rates: service times are parts of these
+_WIDE = np.log(10)
+# logarithms of what has no unit: shares, powers, numbers of servers
+_NUMBERS = np.log(0.03), np.log(3000.0)
+_APART = 0.1  # logarithm by which some value must differ between two starts
+_SAME = 1e-3  # logarithm by which some prediction must differ between two starts
+_LOST = 1e3  # logarithm that stands for a prediction that does not exist
 _HALVINGS = 60
-_PULLS = 0.7 ** np.arange(12)  # shares of the way to what was drawn at which it is tried
-_LINEAR = 1e-9  # relative change of a derivative that is rounding
+_PULLS = 0.7 ** np.arange(12)  # shares of the way towards the drawn values that are tried
+_LINEAR = 1e-9  # relative change of a derivative that counts as rounding
 _MOST_LINEAR = 4
-_RIDGE = 1e-12  # relative: what two parameters of the same effect share
+_RIDGE = 1e-12  # relative: keeps two parameters of the same effect apart
 
 
 def starts_of(problem: Problem, count: int) -> FloatArray:
-    """The initial values and the best of many others, all sustained.
+    """The initial values and the best of many others, all of which sustain the loads.
 
     Parameters
     ----------
     problem
-        What to fit.
+        The problem to fit.
     count
-        How many at most.
+        Most starts.
 
     Returns
     -------
@@ -68,11 +70,11 @@ def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
     Parameters
     ----------
     problem
-        What to fit.
+        The problem to fit.
     free
         Values, shape (sets, free parameters).
     count
-        How many at most.
+        Most values returned.
     """
     ratios = _log_ratios(problem, free)
     order = np.argsort((ratios**2).sum(axis=-1), kind="stable")
@@ -80,9 +82,9 @@ def best_of(problem: Problem, free: FloatArray, count: int) -> FloatArray:
 
 
 def _drawn(problem: Problem, first: FloatArray, nonlinear: int) -> FloatArray:
-    """Values about the initial ones, and others about the times that the data speak of.
+    """Values drawn around the initial ones, and around the times in the data.
 
-    As many as it takes to come near any point of a box of so many axes.
+    There are as many as it takes to come near any point of a box with this number of axes.
     """
     most = _MOST_DRAWS if problem.evaluate.smooth else _MOST_SOLVED
     half = min(_DRAWS ** max(nonlinear, 1), most) // 2
@@ -98,7 +100,7 @@ def _drawn(problem: Problem, first: FloatArray, nonlinear: int) -> FloatArray:
 
 
 def _usual(problem: Problem, name: str) -> tuple[float, float] | None:
-    """Logarithms that a time, a rate, or a time for each unit of a rate lies between."""
+    """Range of the logarithm of a time, a rate, or a time for each unit of a rate."""
     power, data = problem.model.parameters[name].unit.dimension[:2]
     if data:
         return None
@@ -113,7 +115,7 @@ def _usual(problem: Problem, name: str) -> tuple[float, float] | None:
 def _even(count: int, width: int) -> FloatArray:
     """Points that fill a unit box evenly, shape (count, width)."""
     root = 2.0
-    for _ in range(50):  # the root of x**(width + 1) = x + 1
+    for _ in range(50):  # solve x**(width + 1) = x + 1
         root = (1 + root) ** (1 / (width + 1))
     return np.asarray(
         (0.5 + np.arange(1, count + 1)[:, None] / root ** np.arange(1, width + 1)) % 1
@@ -121,7 +123,7 @@ def _even(count: int, width: int) -> FloatArray:
 
 
 def sustained(problem: Problem, first: FloatArray, wanted: FloatArray) -> FloatArray:
-    """Go from sustained values towards others as far as all loads stay sustained."""
+    """Move from sustained values towards others, as far as all loads stay sustained."""
     start, end = problem.inner(first), problem.inner(wanted)
     reached = np.tile(first, (len(wanted), 1))
     left = np.arange(len(wanted))
@@ -142,19 +144,19 @@ def _holds(problem: Problem, free: FloatArray) -> NDArray[np.bool_]:
 def linear_ways(problem: Problem, first: FloatArray) -> tuple[tuple[int, ...], ...]:
     """Directions along which predictions are linear: single parameters, or two together.
 
-    A delay is one; the service time and the number of servers together are another where their
+    A delay is one direction. Service time and number of servers together are another, if their
     ratio alone bends the curve.
 
     Parameters
     ----------
     problem
-        What to fit; only exact derivatives tell.
+        The problem to fit; only exact derivatives can tell.
     first
         Values that sustain every load.
 
     Returns
     -------
-    Places of the parameters of each way; all ways together are straight.
+    Indices of the parameters of each direction; predictions are linear along all of them together.
     """
     known = problem.evaluate.smooth - problem.still
     smooth = [k for k, n in enumerate(problem.names) if n in known and problem.logarithmic[k]]
@@ -167,7 +169,7 @@ def linear_ways(problem: Problem, first: FloatArray) -> tuple[tuple[int, ...], .
 
 
 def _are_straight(problem: Problem, first: FloatArray, ways: tuple[tuple[int, ...], ...]) -> bool:
-    """Whether predictions change along ways as they do here, wherever one has got to on them."""
+    """Whether predictions change along the directions as they do here, from any point on them."""
     changed = np.tile(first, (3, 1))
     for row, factor in enumerate((0.37, 0.71), start=1):
         for k, way in enumerate(ways, start=1):
@@ -180,7 +182,7 @@ def _are_straight(problem: Problem, first: FloatArray, ways: tuple[tuple[int, ..
 
 
 def _along(slopes: FloatArray, free: FloatArray, ways: tuple[tuple[int, ...], ...]) -> FloatArray:
-    """Derivatives for the factors by which values grow along ways, shape (..., points, ways)."""
+    """Derivatives by the factors on the values of a direction, shape (..., points, directions)."""
     grown = slopes * free[..., None, :]
     return np.stack([grown[..., list(way)].sum(axis=-1) for way in ways], axis=-1)
 
@@ -188,7 +190,7 @@ def _along(slopes: FloatArray, free: FloatArray, ways: tuple[tuple[int, ...], ..
 def _solved_for(
     problem: Problem, free: FloatArray, ways: tuple[tuple[int, ...], ...]
 ) -> FloatArray:
-    """The same with factors along straight ways solved for, by every set that may be least."""
+    """The values with factors along linear directions solved for, trying all sets of bounds."""
     if not ways:
         return free
     along = _along(problem.jacobian(free), free, ways)
@@ -212,7 +214,7 @@ def _solved_for(
 def _factors(
     problem: Problem, free: FloatArray, ways: tuple[tuple[int, ...], ...]
 ) -> tuple[FloatArray, FloatArray]:
-    """Least and largest factor along each way that keeps its values within their bounds."""
+    """Least and largest factor along each direction that keeps its values within bounds."""
     low, high = (bound / free for bound in problem.bounds)
     least = np.stack([low[:, list(way)].max(axis=-1) for way in ways], axis=-1)
     return least, np.stack([high[:, list(way)].min(axis=-1) for way in ways], axis=-1)
@@ -221,7 +223,7 @@ def _factors(
 def _least_squares(
     along: FloatArray, rest: FloatArray, low: FloatArray, moving: list[int]
 ) -> FloatArray:
-    """Factors along some ways while the others stay at their least."""
+    """Factors along some directions, with the others at their least."""
     bound = [k for k in range(along.shape[-1]) if k not in moving]
     wanted = -(rest + (along[..., bound] @ low[:, bound, None])[..., 0])
     some = along[..., moving]
@@ -238,11 +240,11 @@ def distinct(problem: Problem, free: FloatArray, count: int) -> FloatArray:
     Parameters
     ----------
     problem
-        What to fit.
+        The problem to fit.
     free
         Values, shape (sets, free parameters).
     count
-        How many at most.
+        Most values returned.
     """
     return _distinct(problem, free, count, None)
 
@@ -250,10 +252,10 @@ def distinct(problem: Problem, free: FloatArray, count: int) -> FloatArray:
 def _distinct(
     problem: Problem, free: FloatArray, count: int, ratios: FloatArray | None
 ) -> FloatArray:
-    """The same; where logarithms of predictions are given, these differ too.
+    """The first few that differ in values and, if given, in logarithms of predictions.
 
-    Values without effect, such as the load at which a wake-up of no time is halved, differ and
-    tell nothing: many starts would be one.
+    Values without effect, such as the load at which a wake-up time of zero is halved, may differ
+    without meaning anything: many starts would be one.
     """
     places = problem.inner(free)
     kept: list[int] = []
@@ -267,7 +269,7 @@ def _distinct(
 
 
 def _log_ratios(problem: Problem, free: FloatArray) -> FloatArray:
-    """Predicted over measured, by logarithms: far away these tell more than differences."""
+    """Logarithm of predicted over measured: far from the data, a better guide than differences."""
     with np.errstate(all="ignore"):
         ratio = np.log(problem.predict(free) / problem.measured)[..., problem.used]
         return np.asarray(np.nan_to_num(ratio, nan=_LOST, posinf=_LOST, neginf=-_LOST))
@@ -297,7 +299,7 @@ def feasible(problem: Problem, free: FloatArray) -> FloatArray:
 
 
 def unsustained(problem: Problem) -> str:
-    """The error for a model that sustains no measured load, with why at the values given."""
+    """The error for a model that sustains no measured load, with the reason at the given values."""
     return (
         f"{problem.model.name} saturates below the highest measured load for all values of "
         f"{', '.join(problem.names)}{_reason(problem)}; free a service time, or raise the servers"
@@ -305,7 +307,7 @@ def unsustained(problem: Problem) -> str:
 
 
 def _reason(problem: Problem) -> str:
-    """What happens at the values given, where that is more than a station that is full."""
+    """What goes wrong at the given values, if it is more than a full station."""
     try:
         solution = problem.model.solve()
     except HeadwayError as error:

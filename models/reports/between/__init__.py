@@ -1,1 +1,1 @@
-"""Tables of solved points: where a model is solved, and how far off a page is between them."""
+"""Tables of solved points: where a model is solved, and the error of interpolation between."""

@@ -1,4 +1,4 @@
-"""A model solved at every combination of a few values, to be read between them."""
+"""A model solved at every combination of a few values, for interpolation between them."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -11,11 +11,11 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.records import dataclass
 
-_NEVER = 1e30  # times any load: where a station is not full at some points, but at others
+_NEVER = 1e30  # multiple of every load: stands for a station that is full at some points only
 
 
 class Along(StrEnum):
-    """How the load of a grid goes: jobs by factors, others evenly, or as a share of saturation."""
+    """How a grid's load varies: jobs by factors, others evenly, or as a share of saturation."""
 
     JOBS = "jobs"
     EVENLY = "evenly"
@@ -24,21 +24,21 @@ class Along(StrEnum):
 
 @dataclass(frozen=True)
 class SolvedGrid:
-    """Where a model is solved.
+    """The points at which a model is solved.
 
     Parameters
     ----------
     model
-        At its operating point.
+        The model at its operating point.
     output
-        What is read between the points.
+        The output that is interpolated.
     along
-        How the load goes.
+        How the load varies.
     axes
-        Values by parameter, the load first; SI, but for shares of saturation.
+        Values by parameter, the load first; in SI, except for shares of saturation.
     full
-        Of shares: the load at which each station is full, one axis more than `axes` but for the
-        load, in front.
+        For shares: the load at which each station is full. Its first axis is the station; the
+        others are those of `axes` without the load.
     """
 
     model: Model
@@ -54,18 +54,18 @@ class SolvedGrid:
 
     @property
     def places(self) -> tuple[FloatArray, ...]:
-        """Where the values stand along axes on which the output changes evenly."""
+        """Positions of the values on axes along which the output changes evenly."""
         first, *rest = self.axes.values()
         return (self.place(first), *map(np.log, rest))
 
     def place(self, loads: FloatArray) -> FloatArray:
-        """Where loads stand on an axis on which the output changes evenly."""
+        """Positions of loads on an axis along which the output changes evenly."""
         if self.along is Along.JOBS:
             return np.log(loads)
         return -np.log1p(-loads) if self.along is Along.SHARE else loads
 
     def midway(self, loads: FloatArray) -> FloatArray:
-        """Loads in the middle between loads; jobs are whole."""
+        """Midpoints between loads; jobs are rounded to whole numbers."""
         place = self.place(loads)
         half = (place[:-1] + place[1:]) / 2
         if self.along is Along.JOBS:
@@ -74,26 +74,26 @@ class SolvedGrid:
 
     @property
     def logs(self) -> FloatArray:
-        """Logarithms of the loads at which stations are full, of those that ever are."""
+        """Logarithms of the loads at which stations are full, for stations that ever are."""
         ever = np.isfinite(self.full).any(axis=tuple(range(1, self.full.ndim)))
         some = self.full[ever]
         return np.log(np.where(np.isfinite(some), some, _NEVER))
 
     def solved(self) -> FloatArray:
-        """The output, utilisations of stations, and of jobs the throughput, at every point."""
+        """The output, the utilisations of stations, and for jobs the throughput, at every point."""
         return self.solved_at(self.axes)
 
     def solved_at(self, axes: Mapping[str, FloatArray]) -> FloatArray:
-        """The same at other values; shares of saturation are of this grid's own other values."""
+        """The results at other values; shares are then of the saturation at those values."""
         return _solved(self, axes, np.exp(np.min(self.logs, axis=0, initial=np.log(_NEVER))))
 
     def errors(self, values: FloatArray) -> tuple[float, float]:
-        """The largest errors in the middle of a cell: relative of the output, of utilisations.
+        """Largest errors at a cell's centre: relative for the output, absolute for utilisations.
 
         Parameters
         ----------
         values
-            As `solved` gives them.
+            The results of `solved`.
         """
         from scipy.interpolate import RegularGridInterpolator
 
@@ -114,8 +114,8 @@ class SolvedGrid:
         )
 
     def _middles(self) -> dict[str, FloatArray]:
-        """Values in the middle of cells; jobs are whole."""
-        whole = counts(self.model.graph) - {self.load}  # these have nothing between them
+        """Midpoints between values; parameters that count something stay whole."""
+        whole = counts(self.model.graph) - {self.load}  # nothing lies between these
         middles = {
             name: axis if name in whole else np.sqrt(axis[:-1] * axis[1:])
             for name, axis in self.axes.items()
@@ -123,12 +123,12 @@ class SolvedGrid:
         return middles | {self.load: np.unique(self.midway(self.axes[self.load]))}
 
     def table(self, values: FloatArray) -> dict[str, Any]:
-        """What a script needs in order to read between the points.
+        """What a page's script needs in order to interpolate between the points.
 
         Parameters
         ----------
         values
-            As `solved` gives them.
+            The results of `solved`.
         """
         return {
             "along": self.along,
@@ -152,7 +152,7 @@ def _solved(grid: SolvedGrid, axes: Mapping[str, FloatArray], limit: FloatArray)
 
 
 def _laid(limit: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """One limit for all, or one for each point."""
+    """A single limit for all points, or one for each."""
     return limit.reshape(shape) if np.size(limit) > 1 else np.full(shape, limit)
 
 

@@ -10,20 +10,21 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import station_at
 from headway.records import dataclass
 
-_ROUNDS = 12  # of the secant method, which needs one where the load is proportional to that
-_CLOSE = 1e-9  # of what a station is offered, over what it can serve, to one
+# rounds of the secant method, which needs one if the utilisation is proportional to the load
+_ROUNDS = 12
+_CLOSE = 1e-9  # difference from 1 of the work offered to a station over what it can do
 _BESIDE = 1e-6  # relative distance from a limit at which both sides of it are tried
 
 
 def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> FloatArray:
     """Find the load at which each station is always busy, whatever the other stations do.
 
-    Of layered services these are limited processors, and pools of threads that are all taken.
+    In layered services, these are limited processors, and pools whose threads are all in use.
 
     Parameters
     ----------
     model
-        Open, at an operating point that it sustains.
+        An open model, at an operating point that it sustains.
     load
         The parameter that is the load.
     others
@@ -31,8 +32,8 @@ def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> Flo
 
     Returns
     -------
-    Loads, shape (stations, points); infinite where a station is never full. No stations where
-    nothing saturates.
+    Loads, shape (stations, points); infinite where a station is never full. If nothing saturates
+    there are no stations.
 
     Examples
     --------
@@ -63,10 +64,11 @@ def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> Flo
 
 
 def _layers_full(search: "_Search") -> list[FloatArray]:
-    """Loads at which limited processors of layers are full, and pools of threads.
+    """Loads at which limited processors and pools of threads of layered services are full.
 
-    Without clients, what processors do is proportional to the load. Pools are solved at loads that
-    all before them sustain, and those that are full beyond these are extrapolated.
+    Without clients, the utilisation of processors is proportional to the load. Pools are solved at
+    loads that everything full before them sustains; a pool that is full beyond these loads is
+    extrapolated.
     """
     from headway.models.solving.layered.layered_values import layered_system
 
@@ -89,16 +91,16 @@ def _layers_full(search: "_Search") -> list[FloatArray]:
 
 @dataclass(frozen=True)
 class _Search:
-    """For loads at which a part of a model is always busy.
+    """The search for loads at which some part of a model is always busy.
 
     Parameters
     ----------
     model, load, others
         As `full_loads` takes them.
     own
-        The model's own load.
+        The model's present load.
     shape
-        Of the values of other parameters.
+        Shape of the other parameters' values.
     """
 
     model: Model
@@ -108,17 +110,17 @@ class _Search:
     shape: tuple[int, ...]
 
     def each(self, stations: Iterable[str]) -> list[FloatArray]:
-        """Where stations are, by name."""
+        """Position of each station, by name."""
         return [self.full(name, np.full(self.shape, np.inf)) for name in stations]
 
     def line(self, name: str) -> FloatArray:
-        """The load at which one is, that is busy in proportion to the load."""
+        """The load at which a station is full, if its utilisation is proportional to the load."""
         low, high = np.full(self.shape, self.own / 4), np.full(self.shape, self.own / 2)
         was, now = self._spare(name, low), self._spare(name, high)
         return np.where(now > was, _ahead(low, high, was, now), np.inf)
 
     def full(self, name: str, most: FloatArray) -> FloatArray:
-        """The load at which one is, by the secant method; an estimate where others are before."""
+        """The load at which a station is full, by secants; an estimate if others fill before."""
         before, here = np.full(self.shape, self.own / 2), np.full(self.shape, self.own)
         before, here = np.minimum(before, most / 2), np.minimum(here, most)
         was, now = self._spare(name, before), self._spare(name, here)
@@ -135,9 +137,10 @@ class _Search:
         return np.where(np.isnan(far), known, far)
 
     def _spare(self, name: str, loads: FloatArray) -> FloatArray:
-        """What one is offered, over what it can serve, less 1."""
+        """Work offered to each station over what it can do, less 1."""
         solution = self.model.at({self.load: loads, **self.others}).solve()
-        if solution.shared or self.model.graph.layers:  # of classes arrivals are not told apart
+        # their arrivals are not known class by class
+        if solution.shared or self.model.graph.layers:
             busy = np.asarray(solution[f"{name}.utilisation"], float)
         else:
             law = station_at(name).of(solution.values)
@@ -146,7 +149,7 @@ class _Search:
 
 
 def _ahead(before: FloatArray, here: FloatArray, was: FloatArray, now: FloatArray) -> FloatArray:
-    """Where a line through two points meets nought, at a load above it; else the second."""
+    """Where the line through two points crosses 0 beyond the second; otherwise the second."""
     with np.errstate(all="ignore"):
         ahead = here - now * (here - before) / (now - was)
     return np.where(np.isfinite(ahead) & (ahead > 0), ahead, here)

@@ -1,8 +1,8 @@
-"""Tables that are denser along the load where the output bends, as where a pool of threads fills.
+"""Tables that are denser in load where the output bends, as where a pool of threads fills.
 
-A table starts with a few loads, and points in the middle of each interval say how far off it is
-there. Where it is too far off they become a row of the table, and both halves are tried: no point
-is solved twice, and all of a round are solved together.
+A table starts with a few loads. Solving in the middle of each interval shows the interpolation
+error there. Where it is too large, the middle becomes a row of the table, and both halves are
+tried. No point is solved twice, and all points of a round are solved together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,10 +27,10 @@ class Refined:
     Parameters
     ----------
     grid, values
-        Where, and what was found there.
+        The points, and the results there.
     error, lost
-        In the middle of cells: the largest relative error of the output, and the largest error of
-        utilisations.
+        Errors at the centres of cells: the largest relative error of the output, and the largest
+        error of utilisations.
     """
 
     grid: SolvedGrid
@@ -40,16 +40,16 @@ class Refined:
 
 
 def refined(grid: SolvedGrid, target: float, most: int) -> Refined:
-    """Solve a table, with further loads wherever it is further off than a target.
+    """Solve a table, adding loads wherever its interpolation error exceeds a target.
 
     Parameters
     ----------
     grid
-        Where it starts; its load goes by numbers, not by shares of what saturates.
+        The grid to start with; its load is in numbers, not in shares of what saturates.
     target
-        Relative error in the middle of an interval of loads that needs no further ones.
+        Relative error in the middle of an interval below which it needs no further load.
     most
-        Loads that are enough, whatever the error.
+        Most loads, whatever the error.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def refined(grid: SolvedGrid, target: float, most: int) -> Refined:
 
 
 class _Rows:
-    """Points at one load each: at the other parameters' values, and in the middle between them."""
+    """Points at one load each: at the other parameters' values, and midway between them."""
 
     def __init__(self, grid: SolvedGrid) -> None:
         self.grid = grid
@@ -91,7 +91,7 @@ class _Rows:
         self._rows: dict[float, FloatArray] = {}
 
     def solve(self, loads: Iterable[float]) -> None:
-        """Solve at loads that are not known yet."""
+        """Solve at loads that have not been solved yet."""
         new = np.array(sorted(set(loads) - self._rows.keys()))
         if new.size:
             axes: Mapping[str, FloatArray] = {self.grid.load: new} | self.axes
@@ -99,7 +99,7 @@ class _Rows:
             self._rows |= {float(load): found[:, k] for k, load in enumerate(new)}
 
     def known(self, load: float) -> FloatArray:
-        """What was found at a load, at the other parameters' own values."""
+        """The results at a load, at the other parameters' own values."""
         return self._rows[load][self.own]
 
     def middle(self, between: _Interval) -> float:
@@ -107,7 +107,7 @@ class _Rows:
         return float(self.grid.midway(np.array(between))[0])
 
     def _read(self, between: _Interval) -> FloatArray:
-        """The logarithm of the output, and the others, as a table has them in the middle."""
+        """The logarithm of the output and other results, interpolated to an interval's middle."""
         low, high, here = self.grid.place(np.array([*between, self.middle(between)]))
         share = (here - low) / (high - low)
         first, last = map(self.known, between)
@@ -120,7 +120,7 @@ class _Rows:
             return _relative(self._read(between)[0], self.known(self.middle(between))[0])
 
     def errors(self, between: _Interval) -> tuple[float, float]:
-        """Errors in the middle of cells: relative of the output, and of utilisations."""
+        """Errors at the centres of cells: relative for the output, and of utilisations."""
         with np.errstate(all="ignore"):
             read, exact = self._read(between), self._rows[self.middle(between)][self.halves]
             for axis in self.spread:
@@ -130,13 +130,13 @@ class _Rows:
 
 
 def _with_middles(axis: FloatArray) -> FloatArray:
-    """Values with those in the middle between them, by factors."""
+    """Values with their geometric means in between."""
     both = np.empty(2 * axis.size - 1)
     both[::2], both[1::2] = axis, np.sqrt(axis[:-1] * axis[1:])
     return both
 
 
 def _relative(logarithm: FloatArray, exact: FloatArray) -> float:
-    """The largest relative error; endless where there is no logarithm."""
+    """The largest relative error; infinite where there is no logarithm."""
     error = float(np.max(np.abs(np.exp(logarithm) / exact - 1)))
     return error if np.isfinite(error) else np.inf

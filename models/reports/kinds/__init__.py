@@ -1,1 +1,1 @@
-"""What pages of each kind say: of models, of load tests, of a day, of two builds."""
+"""What pages of each kind show: of models, of load tests, of a day, of two builds."""

@@ -1,4 +1,4 @@
-"""A page of two load tests compared: whether the second build is slower, and how sure that is."""
+"""A page on two load tests: whether the second build is slower, and how sure that is."""
 
 import math
 from dataclasses import replace
@@ -33,16 +33,16 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class BuildsReport(Paged):
-    """What a page says of two builds.
+    """What a page shows of two builds.
 
     Parameters
     ----------
     builds
         The comparison of their load tests.
     test
-        That of the second build.
+        The load test of the second build.
     command
-        What was typed to get the page.
+        The command that made the page.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class BuildsReport(Paged):
 
 
 def builds_units(report: BuildsReport) -> Scale:
-    """Those of the comparison."""
+    """Units of the comparison."""
     return units_of(report.builds)
 
 
 def builds_contents(report: BuildsReport) -> Contents:
-    """A page of two builds."""
+    """The contents of a page on two builds."""
     builds, scale = report.builds, units_of(report)
     over_all, *each = tables(builds, scale)
     notes: list[Block]
@@ -84,7 +84,7 @@ def builds_contents(report: BuildsReport) -> Contents:
 
 
 def _chart(builds: Builds, scale: Scale) -> PageFigure | None:
-    """The response time of both over the load."""
+    """The response time of both builds over the load."""
     with matplotlib.rc_context({"text.parse_math": False}):
         figure = builds_chart(builds, scale)
         if figure is None:
@@ -94,7 +94,7 @@ def _chart(builds: Builds, scale: Scale) -> PageFigure | None:
 
 
 def _headline(builds: Builds) -> Headline:
-    """Whether the second is worse by more than is allowed, or may be."""
+    """Whether the second build is worse by more than is allowed, or may be."""
     limit = f"{digits(100 * builds.at_most)}%"
     question = "Is the new build slower?"
     if builds.worse:
@@ -114,7 +114,7 @@ def _headline(builds: Builds) -> Headline:
 
 
 def _main(builds: Builds) -> str:
-    """The change of the first quantity, which is the mean response time where that was measured."""
+    """The change of the first quantity, which is the mean response time if that was measured."""
     first = builds.overall[0]
     return f"the {first.quantity.replace('_', ' ')} changed by {change_words(first)}"
 

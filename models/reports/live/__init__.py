@@ -1,1 +1,1 @@
-"""The panel in a notebook: sliders over a live model, solved anew at each change."""
+"""The panel in a notebook: sliders over a live model, which is solved again at each change."""

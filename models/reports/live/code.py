@@ -1,4 +1,4 @@
-"""A panel's state as Python code: the calls of `Model` that lead from a model to another one."""
+"""A panel's state as Python code: the calls of `Model` that lead from one model to another."""
 
 from collections.abc import Mapping
 from keyword import iskeyword
@@ -15,19 +15,19 @@ _WIDTH = 88
 
 
 def model_code(opened: Model, values: Mapping[str, float]) -> str:
-    """Write how to make a model with other values.
+    """Write code that makes a model with other values.
 
     Parameters
     ----------
     opened
         The model to start from.
     values
-        SI values by parameter, those that it has among them.
+        SI values by parameter; those that are not the model's parameters are ignored.
 
     Returns
     -------
-    Code that leaves the model in ``model``. Where the catalogue does not have it, the code starts
-    from ``model``, the one that was opened.
+    Code that leaves the model in ``model``. If the catalogue does not have the model, the code
+    starts from ``model``, the one that was opened.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def model_code(opened: Model, values: Mapping[str, float]) -> str:
 
 
 def _origins(opened: Model) -> list[tuple[Model, list[str]]]:
-    """Models of the catalogue that this one may come from, with the code that makes them."""
+    """Models of the catalogue from which this one may come, with the code that makes them."""
     if not is_own(opened.name):
         return []
     base, call = catalogue_model(opened.name), f'headway.load("{opened.name}")'
@@ -64,13 +64,13 @@ def _origins(opened: Model) -> list[tuple[Model, list[str]]]:
 
 
 def _changed(model: Model, values: Mapping[str, Number | None]) -> dict[str, float]:
-    """Values that are not the model's own."""
+    """Values that differ from the model's own."""
     given = {n: float(v) for n, v in values.items() if v is not None and n in model.parameters}
     return {n: value for n, value in given.items() if value != model.parameters[n].value}
 
 
 def _at(model: Model, changed: Mapping[str, float]) -> list[str]:
-    """The call of `Model.at`, on one line where it fits."""
+    """The call of `Model.at`, on one line if it fits."""
     texts = {n: _text(model.parameters[n], value) for n, value in changed.items()}
     named = [f"{n}={text}" for n, text in texts.items() if n.isidentifier() and not iskeyword(n)]
     dotted = [f'"{n}": {t}' for n, t in texts.items() if not n.isidentifier() or iskeyword(n)]
@@ -84,7 +84,7 @@ def _at(model: Model, changed: Mapping[str, float]) -> list[str]:
 
 
 def _text(parameter: Parameter, value: float) -> str:
-    """A value with its unit, where that reads back as the same number; else the number in SI."""
+    """A value with its unit, if that reads back as the same number; otherwise the number in SI."""
     written = parameter.shown(value).replace(",", "")
     try:
         same = quantity(written, parameter.unit, parameter.name) == value

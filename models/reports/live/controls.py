@@ -17,31 +17,31 @@ from headway.models.reports.controls import (
 from headway.models.structure.model import Model
 from headway.models.tables.table import scale_of
 
-_WIDTH = 10.0  # a slider goes from a tenth of a value to ten times it
-_BEYOND = 1.1  # a load goes so far beyond saturation
-_MOST_JOBS = 40.0  # circulate on a slider, at least
+_WIDTH = 10.0  # ratio of a slider's upper end to the value, and of the value to its lower end
+_BEYOND = 1.1  # largest load of a slider, in multiples of the load that saturates
+_MOST_JOBS = 40.0  # fewest jobs at a slider's upper end
 
 
 def live_controls(
     model: Model, free: Sequence[str] | None = None, scale: Scale | None = None
 ) -> tuple[Control, ...]:
-    """A slider for each free parameter, the load first.
+    """A slider for each free parameter, with the load first.
 
     Parameters
     ----------
     model
-        At one operating point.
+        A model at one operating point.
     free
-        Names of the parameters that get a slider; all if not given.
+        Names of the parameters that get a slider; by default all.
     scale
-        The units of the panel; those of the model's description if not given.
+        The units of the panel; by default those of the model's description.
 
     Raises
     ------
     InvalidParameter
-        For a parameter without a value or with several values.
+        For a parameter without a value, or with several values.
     UnknownParameter
-        For a name that the model does not have.
+        For a name that is not a parameter of the model.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _control(
 
 
 def _most(model: Model, usual: float) -> float:
-    """A load just beyond saturation, where there is one."""
+    """A load just beyond saturation, if the model saturates."""
     try:
         limit = float(np.ravel(model.solve().saturation_throughput)[0])
     except HeadwayError:

@@ -1,4 +1,4 @@
-"""Open a panel where the package for widgets is installed."""
+"""Open a panel, if the package for widgets is installed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Pictures of models where a notebook shows them."""
+"""Pictures of models, as a notebook shows them."""
 
 import base64
 from typing import Any
@@ -13,7 +13,7 @@ _FORMULA = '<div style="overflow-x: auto"><math display="block">{}</math></div>'
 
 
 def graph_svg(graph: ModelGraph) -> str | None:
-    """Draw a graph as SVG; None where it has no stations, or more routes than can be drawn.
+    """Draw a graph as SVG; None if it has no stations, or too many routes to draw.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def graph_svg(graph: ModelGraph) -> str | None:
 
 
 def model_html(model: Model) -> str:
-    """A model's graph with its utilisations, where it can be drawn, its formulas and its tables.
+    """A model's graph with utilisations (if it can be drawn), its formulas and its tables.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def model_html(model: Model) -> str:
 
 
 def model_latex(model: Model) -> str | None:
-    r"""A model's formulas, one below the other; None where none has a closed form.
+    r"""A model's formulas, one below the other; None if none has a closed form.
 
     Examples
     --------
@@ -69,12 +69,13 @@ def model_latex(model: Model) -> str | None:
 
 
 def _drawn(model: Model) -> str:
-    """A model's graph as an image; nothing without stations."""
+    """A model's graph as an image; empty without stations."""
     if not model.graph.stations:
         return ""
     try:
         drawn = _svg(model.plot())
-    except HeadwayError:  # what cannot be solved as it is set is drawn without utilisations
+    # a model that cannot be solved at its values is drawn without utilisations
+    except HeadwayError:
         drawn = graph_svg(model.graph) or ""
     return _image(model.title, drawn) if drawn else ""
 
@@ -86,7 +87,7 @@ def _svg(figure: Any) -> str:
 
 
 def _image(title: str, svg: str) -> str:
-    """A picture inside HTML; as an image, its names do not collide with those of others."""
+    """A picture in HTML; being an image, its names cannot collide with those of other pictures."""
     from html import escape
 
     return _IMAGE.format(escape(title), base64.b64encode(svg.encode()).decode())

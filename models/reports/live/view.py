@@ -21,24 +21,26 @@ from headway.models.tables.forms import tables
 from headway.models.tables.table import scale_of
 from headway.records import dataclass
 
-_POINTS, _COSTLY_POINTS = 120, 40  # of a curve, and of one whose points each take long
-_NEAR, _ROUNDS = 16, 4  # cells, and how often they are cut, to find where a curve ends
+# points of a curve, and of a curve whose points take long to solve
+_POINTS, _COSTLY_POINTS = 120, 40
+_NEAR, _ROUNDS = 16, 4  # cells, and how often they are divided, to find where a curve ends
 
 Point = list[float]
 
 
 @dataclass(frozen=True)
 class PanelView:
-    """A model at one operating point, and one of its outputs over one of its parameters.
+    """A model at one operating point, with one output over one parameter.
 
     Parameters
     ----------
     model
-        With one value for each parameter.
+        A model with a single value for each parameter.
     over
-        The control of the parameter that the curve goes over.
+        The control of the parameter on the curve's axis.
     output
-        Of the solution, such as ``response_time``, ``cpu.utilisation`` or ``response_time_p95``.
+        A name in a solution, such as ``response_time``, ``cpu.utilisation`` or
+        ``response_time_p95``.
     scale
         The units of the panel.
 
@@ -71,7 +73,7 @@ class PanelView:
     def points(self) -> tuple[FloatArray, FloatArray]:
         """Values of the parameter and of the output along the curve, both in SI.
 
-        Where the output becomes infinite, points lie closer together.
+        Points are closer together near the value at which the output becomes infinite.
         """
         loads = self._loads()
         values = self._solved(loads)
@@ -87,14 +89,14 @@ class PanelView:
 
     @property
     def limit(self) -> float | None:
-        """Where the output becomes infinite along the curve [SI]; None where it does not."""
+        """Value at which the output becomes infinite along the curve [SI]; None if none."""
         loads, values = self.points
         last = _last_finite(values)
         return None if last is None or self.over.is_whole else float(loads[last + 1])
 
     @property
     def unit(self) -> Unit:
-        """The unit that the output is drawn in."""
+        """The unit in which the output is drawn."""
         _, values = self.points
         return scale_of(values, self._own_unit, self.scale)
 
@@ -111,7 +113,7 @@ class PanelView:
 
     @property
     def _least(self) -> float:
-        """Instead of zero, where some numbers are not defined."""
+        """The smallest value, in place of 0 where some number is not defined at 0."""
         return 1e-6 * self.over.high
 
     @property
@@ -124,7 +126,7 @@ class PanelView:
         return _number(solution, self.output)
 
     def document(self) -> dict[str, Any]:
-        """What the panel's script draws and writes; no infinite numbers."""
+        """What the panel's script draws and writes, without infinite numbers."""
         loads, values = self.points
         kept = np.isfinite(values)
         value = self.value
@@ -141,7 +143,7 @@ class PanelView:
         }
 
     def axes(self) -> dict[str, Any]:
-        """Both axes of the picture, in SI, with the units that they are written in."""
+        """Both axes of the picture in SI, and the units in which they are labelled."""
         loads, values = self.points
         finite = values[np.isfinite(values) & np.isin(loads, self._loads())]
         top = float(np.percentile(finite, 90)) if finite.size else 1.0
@@ -151,7 +153,7 @@ class PanelView:
         return {"x": x, "y": {**y, "low": 0.0, "log": False, "high": 1.6 * top or unit.scale}}
 
     def readings(self) -> list[tuple[str, str]]:
-        """Names and texts of what stands below the picture."""
+        """Names and texts of the readings below the picture."""
         solution, over = self.solution, self.over.parameter
         here = float(self.model.inputs[over.name])
         readings = [(_words(over.name), over.shown(here, self.scale))]
@@ -175,25 +177,25 @@ class PanelView:
         return readings
 
     def _busy(self, station: str) -> str:
-        """How busy a station is; nothing of a region."""
+        """The utilisation of a station, as text; empty for a region."""
         if station not in self.solution.stations:
             return ""
         return f", {float(_number(self.solution, f'{station}.utilisation')[0]):.0%} busy"
 
 
 def outputs_of(solution: Solution) -> list[str]:
-    """What a panel can draw of a model: results, those by class, and how busy stations are."""
+    """Outputs that a panel can draw: results, those by class, and utilisations of stations."""
     busy = [f"{name}.utilisation" for name in solution.stations]
     return [*solution.outputs, *solution.class_outputs, *busy]
 
 
 def _number(solution: Solution, output: str) -> FloatArray:
-    """An output at every point."""
+    """An output at every point of the curve."""
     return np.ravel(np.broadcast_to(np.asarray(solution[output], float), solution.shape))
 
 
 def _last_finite(values: FloatArray) -> int | None:
-    """The place of the last finite value before an infinite one."""
+    """Index of the last finite value before an infinite one."""
     ends = np.flatnonzero(np.isfinite(values[:-1]) & ~np.isfinite(values[1:]))
     return int(ends[0]) if ends.size else None
 

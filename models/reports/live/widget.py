@@ -20,7 +20,7 @@ _DARK = "@media screen and (prefers-color-scheme: dark)"
 
 
 def _style() -> str:
-    """The style of a page's panel, kept inside the widget; the notebook says whether it is dark."""
+    """The style of a page's panel, limited to the widget; the notebook says whether it is dark."""
     light, dark = shipped("colours.css").split(_DARK)
     colours = f"{light}@media screen{dark.replace(':root', '&.dark')}".replace(":root", "&")
     rest = map(shipped, ("tables.css", "panel.css", "widget.css"))
@@ -28,16 +28,16 @@ def _style() -> str:
 
 
 class ModelPanel(anywidget.AnyWidget):
-    """Sliders over a live model: each change solves it, and draws the curve again.
+    """Sliders over a live model: each change solves the model and draws the curve again.
 
     Parameters
     ----------
     model
-        At one operating point.
+        A model at one operating point.
     free
         Names of the parameters with a slider.
     over, output
-        What the curve goes over, and what it shows.
+        The parameter on the curve's axis, and the output that it shows.
     """
 
     _esm = shipped("parts.js") + shipped("widget.js")
@@ -91,13 +91,13 @@ class ModelPanel(anywidget.AnyWidget):
     def code(self) -> str:
         """Python code that makes the model with the values of the sliders.
 
-        A model of the catalogue is loaded by its name; for another one the code starts from
+        A model of the catalogue is loaded by its name; for any other, the code starts from
         ``model``, the model whose panel this is.
         """
         return model_code(self._opened, self.values)
 
     def reset(self) -> None:
-        """Put all sliders back to where they were at first."""
+        """Put all sliders back to where they started."""
         self.values = {name: control.value for name, control in self._controls.items()}
 
     @traitlets.validate("values")
@@ -127,7 +127,7 @@ class ModelPanel(anywidget.AnyWidget):
         return PanelView(model, self._controls[self.over], self.output, self._scale)
 
     def _draw(self) -> None:
-        """Solve the model along the curve, and say instead why that cannot be done."""
+        """Solve the model along the curve; if that cannot be done, say why."""
         try:
             if (self._before.get("over"), self._before.get("output")) != (self.over, self.output):
                 first = self._view(self._opened)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def blocking_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
-    """Solve a model that blocks, point by point.
+    """Solve a network that blocks, point by point.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _solved(
 
 
 def _saturated(point: OperatingPoint) -> BlockingSolution:
-    """An open network in overload: its queues grow without limit."""
+    """The values of an open network in overload, where queues grow without limit."""
     network = point.network
     rates = network.arrival_rate * network.visits
     busy = [float(s.utilisation(float(r))) for s, r in zip(point.stations, rates, strict=True)]
@@ -141,7 +141,7 @@ def _product(visits: Amount, time: Amount) -> float:
 
 
 def _known(solution: BlockingSolution) -> FloatArray:
-    """Chance at each station to find no place; NaN where it is unknown."""
+    """Probability at each station of finding no place; NaN where it is unknown."""
     known = solution.call_blocking
     return np.full(len(solution.blocked), np.nan) if known is None else known
 
@@ -154,7 +154,7 @@ def _per_job(
 
 
 def _times(solution: BlockingSolution, point: OperatingPoint) -> FloatArray:
-    """Mean time of a visit; that of a lone job if none arrive."""
+    """Mean time of a visit; that of a lone job if no job arrives."""
     through = solution.station_throughput
     alone = np.array([station.mean_service for station in point.stations])
     return np.where(through > 0, solution.queue_length / np.where(through > 0, through, 1.0), alone)

@@ -1,4 +1,4 @@
-"""Everything that headway does not solve in networks with blocking and regions."""
+"""What headway does not solve in networks with blocking and regions."""
 
 from headway.errors import GraphError
 from headway.models.structure.parts.structure import Structure
@@ -63,7 +63,7 @@ def unsolved(graph: Structure) -> str:
 
 
 def check_formulas(graph: Structure) -> None:
-    """Refuse numbers that follow from the throughput, which blocking in turn decides.
+    """Refuse numbers that depend on the throughput, as blocking in turn decides the throughput.
 
     Raises
     ------
@@ -90,6 +90,6 @@ def _is_answer(graph: Structure, name: str) -> bool:
 
 
 def _who(graph: Structure) -> str:
-    """A region or station that blocks."""
+    """What a message calls a region or station that blocks."""
     blocking = [name for name, station in graph.stations.items() if station.blocking]
     return next(iter([*graph.regions, *blocking]), "")

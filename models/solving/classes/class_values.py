@@ -22,7 +22,7 @@ def class_values(model: Model, method: str) -> tuple[Amounts, Marks]:
     Parameters
     ----------
     model
-        Whose graph has classes.
+        A model whose graph has classes.
     method
         How closed classes are solved, see `headway.queueing.Method`.
 

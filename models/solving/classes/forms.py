@@ -134,7 +134,7 @@ def _station(
 
 
 def _share(graph: ModelGraph, name: str, load: Amount, values: Values, law: str) -> Amount:
-    """Share of a station that works, or is asked for, with this work per second."""
+    """Share of a station's capacity that is used, or asked for, at this much work per second."""
     kind = graph.stations[name].can.product_form
     if kind is ServiceKind.DELAY:
         return 0
@@ -145,7 +145,7 @@ def _share(graph: ModelGraph, name: str, load: Amount, values: Values, law: str)
 
 
 def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
-    """Waiting time of a job divided by the load; finite without load."""
+    """Waiting time of a job over the load; finite where there is no load."""
     kind = graph.stations[name].can.product_form
     servers = values.get(f"{name}.servers", 1)
     if kind is ServiceKind.DELAY:

@@ -1,4 +1,4 @@
-"""Stations and classes of a model with several, with the numbers that its graph gives them."""
+"""Stations and classes of a model with several classes, with the numbers that its graph gives."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,14 +34,14 @@ from headway.queueing.stations.listed.kinds import product_form_kinds
 def class_network(
     model: Model, more: Sequence[str] = ()
 ) -> tuple[Amounts, list[SharedStation], list[JobClass]]:
-    """The numbers such a network is solved with by name, its stations and its classes.
+    """The numbers that such a network is solved with, by name; its stations; and its classes.
 
     Parameters
     ----------
     model
-        Whose graph has classes.
+        A model whose graph has classes.
     more
-        Names of numbers to calculate beside.
+        Names of further numbers to calculate.
     """
     graph = model.graph
     values = graph.plan.run(model.inputs, [*targets_of(graph), *more])
@@ -121,7 +121,7 @@ def _priority(name: str, value: Amount) -> int:
 
 
 def shared_station(graph: ModelGraph, name: str, values: Values) -> SharedStation:
-    """A station as the classes see it."""
+    """A station as several classes use it."""
     station = graph.stations[name]
     times = [time_of(graph, name, c, values) for c in graph.classes]
     visits = [visits_of(graph, name, c, values) for c in graph.classes]
@@ -153,12 +153,12 @@ def _check_arrivals(graph: ModelGraph, name: str) -> None:
 
 
 def scv_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
-    """Squared coefficient of variation of a class's service times: its own, else that of all.
+    """Squared coefficient of variation of a class's service times: its own, or else that of all.
 
     Raises
     ------
     GraphError
-        For a class that visits the station and has none, although others have.
+        For a class that visits the station and has none, although other classes have one.
     """
     station = graph.stations[name]
     if c in station.scvs:
@@ -172,7 +172,7 @@ def scv_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
 
 
 def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
-    """Mean visits of a class: its own, else those of all; none if only others have visits.
+    """Mean visits of a class: its own, or else those of all; none if only others have visits.
 
     If routes differ by class, the visits come from the chains; each entry is a placeholder of 1.
     """
@@ -188,7 +188,7 @@ def visits_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
 
 
 def time_of(graph: ModelGraph, name: str, c: str, values: Values) -> Amount:
-    """Service time of a class: its own, else that of all [s].
+    """Service time of a class: its own, or else that of all classes [s].
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Results of several classes by the names that a model has for them."""
+"""Results of several classes, by the names that they have in a model."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from headway.queueing.network.result import Result
 def system_by_class(graph: ModelGraph, solution: Result) -> Amounts:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
-    # how much of an overload each class gets through depends on more than the model says
+    # what share of an overload each class gets through depends on more than the model says
     carried = np.where((rate > 0) & np.isinf(time) & _overloaded(solution), np.nan, rate)
     values = {}
     for position, name in enumerate(graph.classes):
@@ -26,7 +26,7 @@ def system_by_class(graph: ModelGraph, solution: Result) -> Amounts:
 
 
 def _overloaded(solution: Result) -> NDArray[np.bool_]:
-    """Which classes more comes of to some station than it can serve: at a load of 1 all are."""
+    """Which classes visit a station offered more work than it can do; all if loads are unknown."""
     if solution.offered is None:
         return np.ones(np.shape(solution.throughput), bool)
     over = np.asarray(solution.offered) > 1 + _EXACTLY
@@ -34,7 +34,7 @@ def _overloaded(solution: Result) -> NDArray[np.bool_]:
     return np.asarray((stuck & over[:, np.newaxis]).any(axis=0))
 
 
-_EXACTLY = 1e-12  # what a sum of loads that is 1 may lose
+_EXACTLY = 1e-12  # rounding error of a sum of loads that is 1
 
 
 def _mean(times: FloatArray, rates: FloatArray) -> FloatArray:

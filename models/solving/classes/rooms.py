@@ -15,7 +15,7 @@ from headway.models.structure.parts.keys import Amounts, Values, of_class, stati
 
 
 def as_one(model: Model) -> Model | None:
-    """Merge the classes of a lone station that loses jobs.
+    """Merge the classes at a lone station that loses jobs.
 
     If all have the same exponential service time, they form one Poisson stream, in which the
     station cannot distinguish them: each class loses the same share and takes the same time.
@@ -23,11 +23,11 @@ def as_one(model: Model) -> Model | None:
     Parameters
     ----------
     model
-        Any whose graph has several classes.
+        A model whose graph has several classes.
 
     Returns
     -------
-    None for other models, which are solved or refused by class.
+    The merged model; None for other models, which are solved or refused class by class.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Open classes through which variability is propagated: what is said of them."""
+"""Open classes through which the variability of arrivals is propagated."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ def spread_values(model: Model) -> tuple[Amounts, Marks]:
     Parameters
     ----------
     model
-        Whose graph has several open classes, some of which say how their arrivals vary.
+        A model whose graph has several open classes, some of which give an scv of arrivals.
 
     Returns
     -------
-    As those of `headway.models.solving.classes.class_values`, and how all that comes to each
-    station and leaves it varies.
+    Values as those of `headway.models.solving.classes.class_values`, with the variability of the
+    arrivals and departures of each station.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def spread_values(model: Model) -> tuple[Amounts, Marks]:
 
 
 def _doubts(model: Model, values: Values, solution: TwoMomentSolution) -> str:
-    """What is not exact about it."""
+    """Notes on what is approximate."""
     if solution.exact:
         return ""
     names = tuple(model.graph.stations)

@@ -16,13 +16,13 @@ def class_ways(graph: ModelGraph, values: Values) -> Routing | None:
     Parameters
     ----------
     graph
-        With classes.
+        A graph with classes.
     values
         Its calculated numbers.
 
     Returns
     -------
-    None if the graph gives visits, whose order is unknown, or if routes differ between
+    The routes; None if the graph gives visits, whose order is unknown, or if routes differ between
     operating points.
     """
     changing = [share_at(route).of(values) for route in graph.routes.changing]

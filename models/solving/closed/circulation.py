@@ -24,9 +24,9 @@ from headway.queueing.stations.base import Station
 from headway.records import dataclass
 
 AGREEMENT = 1e-9
-"""Relative tolerance between assumed and resulting numbers."""
+"""Relative tolerance between assumed and resulting throughput."""
 
-_ROUNDING = 1e-12  # what sums of times may lose, relative: a few of a double's last digits
+_ROUNDING = 1e-12  # relative rounding error of sums of times: a few of a double's last digits
 
 PARTS = {
     "arrival_rate": "station_throughput",
@@ -46,9 +46,9 @@ class Assumed:
     Parameters
     ----------
     stations, visits
-        Its stations, and the mean visits of a job to each, without those of its parts.
+        Its stations, and the mean visits of a job to each, without those of a fork's parts.
     all_visits
-        The visits including those of parts.
+        Visits including those of a fork's parts.
     beyond
         Time that a formula for the response time adds to the time at stations [s].
     """
@@ -86,7 +86,7 @@ class Circulation:
         return replace(self, inputs={**inputs, **many})
 
     def at(self, points: slice | NDArray[Any]) -> "Circulation":
-        """Some of the points of a row."""
+        """Some of the points, still in a row."""
         some = {name: v[points] for name, v in self.inputs.items() if np.ndim(v)}
         return replace(self, inputs={**self.inputs, **some})
 
@@ -114,7 +114,7 @@ class Circulation:
         return replace(assumed, beyond=beyond)
 
     def solve(self, rate: Amount) -> tuple[ClosedSolution, Amount]:
-        """Solve it at this throughput; also returns a job's time outside stations [s].
+        """Solve it at this throughput; also return a job's time outside stations [s].
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Circulation:
         return solution, beyond
 
     def network(self, rate: Amount) -> Network:
-        """The network at this throughput, as methods of solution read it."""
+        """The network at this throughput, as methods read it."""
         assumed = self.assumed(rate)
         return closed_network(
             assumed.stations,
@@ -178,7 +178,7 @@ class Circulation:
         return "response_time" in self.graph.outputs
 
     def _unhindered(self, network: Assumed, rate: Amount) -> dict[str, Amount]:
-        """Numbers of stations without waiting."""
+        """Numbers of stations without any waiting."""
         results: dict[str, Amount] = {}
         parts = zip(self.graph.stations, network.stations, network.visits, strict=True)
         for name, station, visits in parts:

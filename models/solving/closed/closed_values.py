@@ -1,4 +1,4 @@
-"""The graph closed: a population circulates, and thinks between a reply and the next request."""
+"""Closed networks: a population circulates, and thinks between a reply and the next request."""
 
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[Amounts, Marks]:
     """Solve a closed network at every operating point.
 
-    If visits or service times depend on the throughput, headway searches for the throughput
-    that results when the network assumes it, and checks the answer.
+    If visits or service times depend on the throughput, headway searches for the throughput that
+    the network results in when it is assumed, and checks the answer.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def closed_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple[
 
     Returns
     -------
-    The model's inputs and every calculated number by name, and what is to be said of them.
+    The model's inputs and every calculated number by name, with its marks.
 
     Raises
     ------
     InvalidParameter
-        If no throughput is consistent because the model jumps.
+        If no throughput is consistent because some number of the model jumps.
     """
     circulation = Circulation(model.graph, model.inputs, method)
     searched = depends_on_throughput(model.graph)

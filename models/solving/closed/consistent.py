@@ -1,8 +1,9 @@
-"""The smallest throughput that results when a closed network assumes it.
+"""The smallest throughput that a closed network results in when its numbers assume it.
 
-Asymptotic bounds show for most trial rates whether the resulting throughput is larger. If,
-in between, every demand only grows with the rate, the resulting throughput only falls, so exactly
-one throughput is consistent: interpolation finds it. Otherwise headway solves at every trial rate.
+Asymptotic bounds show for most trial rates whether the resulting throughput is larger. If, in
+between, no demand falls as the rate grows, the resulting throughput can only fall, so exactly one
+throughput is consistent, and interpolation finds it. Otherwise headway solves the network at every
+trial rate.
 
 Source: Shanthikumar and Yao, "The effect of increasing service rates in a closed queueing
 network", J. Appl. Prob. 23(2), 1986: throughput falls as demands grow.
@@ -26,19 +27,21 @@ from headway.queueing.stations.base import Station
 from headway.records import dataclass
 
 MOST_CONSISTENT = 200_000
-"""The most jobs if numbers depend on the throughput; each search solves the network many times."""
+"""Largest population if numbers depend on the throughput, as each search solves the network many
+times."""
 
-_BLOCK = 16384  # operating points taken together: their arrays fit into memory
-_PART = 2048  # of these, whose rates are tried together: their arrays stay in the cache
+_BLOCK = 16384  # operating points solved together: their arrays fit into memory
+_PART = 2048  # of these, points whose rates are tried together: their arrays stay in the cache
 _FEW = np.r_[0, STEPS // 2 - 1 : GRID.size : STEPS // 2]  # two rates per doubling, and the first
-_ROUNDING = 1e-12  # relative: by so much less a demand has not fallen
+_ROUNDING = 1e-12  # relative: a demand that falls by less has not fallen
 
 
 def consistent_throughput(circulation: Circulation, shape: tuple[int, ...]) -> FloatArray:
-    """Find the smallest throughput that results when the network assumes it.
+    """Find the smallest throughput that a closed network results in when it is assumed.
 
-    At an assumed 0 something flows; above the network's capacity, less results than
-    was assumed. As everything is continuous, there is a first consistent one in between.
+    At an assumed throughput of 0 something flows; above the network's capacity, less flows than was
+    assumed. As everything is continuous, some throughput in between is consistent, and there is a
+    first.
 
     Parameters
     ----------
@@ -85,20 +88,20 @@ class _Bracket:
     low: FloatArray
     high: FloatArray
     guess: FloatArray
-    slope: FloatArray  # by which what is given back changes with the rate
+    slope: FloatArray  # derivative of the resulting rate with respect to the assumed one
     sure: NDArray[np.bool_]
 
 
 def _of_block(circulation: Circulation, count: int) -> FloatArray:
     try:
         bracket = _bracket(circulation, count)
-    except HeadwayError:  # bounds may ask for rates that the model has no numbers for
+    except HeadwayError:  # a bound may ask for a rate at which the model has no numbers
         return _by_trying(circulation, count)
     rate, sure = np.empty(count), np.flatnonzero(bracket.sure)
     if sure.size:
         part = circulation.at(sure)
         first = part.solve(bracket.guess[sure])[0]
-        if first.approximation:  # known to fall of exact throughputs only
+        if first.approximation:  # only exact throughputs are known to fall
             sure = sure[:0]
         else:
             rate[sure] = balance(
@@ -130,9 +133,9 @@ def _by_trying(circulation: Circulation, count: int) -> FloatArray:
 def _bracket(circulation: Circulation, count: int) -> _Bracket:
     """Brackets to search, from bounds at the rates of a grid.
 
-    Points whose grids are the same are taken together: what changes with the rate alone is
-    calculated once for all of them. Where no demand falls on all the grid, one throughput is
-    consistent at the most, and bounds at some of its rates bracket it.
+    Points with the same grid are taken together, so that what changes with the rate alone is
+    calculated once. Where no demand falls anywhere on the grid, at most one throughput is
+    consistent, and bounds at some of the rates bracket it.
     """
     start = too_much(lambda rate: rate / _most(circulation, rate), (count,)) / GRID[-1]
     columns, sure = np.empty((4, count)), np.zeros(count, bool)
@@ -155,7 +158,7 @@ def _bracket(circulation: Circulation, count: int) -> _Bracket:
 def _of_part(
     circulation: Circulation, rates: FloatArray, count: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Columns of a bracket, and whether it is sure, from rates of shape (rates, 1)."""
+    """Columns of a bracket, and whether it is certain, from rates of shape (rates, 1)."""
     network, points = circulation.assumed(rates), np.arange(count)
     shape = (len(rates), count)
     low_enough = np.broadcast_to(rates < _bound(circulation, network, least_throughput), shape)
@@ -166,7 +169,7 @@ def _of_part(
     high = np.maximum((rates >= most).argmax(axis=0), 1)
     left, right = rates[high - 1, 0], rates[high, 0]
     above, below = (most[row, points] for row in (high - 1, high))
-    bounded = np.isfinite(above) & np.isfinite(below)  # infinite where nothing takes time
+    bounded = np.isfinite(above) & np.isfinite(below)  # both are infinite where nothing takes time
     above, below = (np.where(bounded, bound, right) for bound in (above, below))
     slope = (below - above) / (right - left)
     guess = np.clip((above - slope * left) / (1 - slope), rates[low, 0], right)
@@ -197,7 +200,7 @@ def _falls(network: Assumed, within: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _changes(station: Station) -> bool:
-    """Whether anything except the service time changes with the rate, along the rows."""
+    """Whether anything except the service time changes along the rows, that is, with the rate."""
     others = [getattr(station, f.name) for f in fields(station) if f.name != "service_time"]  # type: ignore[arg-type]
     each = (v for other in others for v in (other if isinstance(other, tuple | list) else [other]))
     return any(np.ndim(value) > 1 for value in each)

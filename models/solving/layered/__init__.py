@@ -1,1 +1,1 @@
-"""Layered services: their means by the method asked for."""
+"""Layered services: their means, by the method asked for."""

@@ -1,4 +1,4 @@
-"""Percentiles of layered services, for which no law is known: by simulation."""
+"""Percentiles of layered services by simulation, as no law is known."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 HALF_WIDTH = 0.02
-"""Relative half width of the 95% intervals; chosen."""
+"""Relative half width of the 95% intervals. Chosen."""
 
 
 def layered_percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution":
@@ -25,14 +25,14 @@ def layered_percentiles(solution: "Solution", requests: Sequence[Request]) -> "S
     Parameters
     ----------
     solution
-        Of layered services; where it is saturated percentiles are infinite.
+        A solution of layered services; where it is saturated, percentiles are infinite.
     requests
         Percentages between 0 and 100.
 
     Raises
     ------
     GraphError, InvalidParameter
-        For what cannot be simulated.
+        For services that cannot be simulated.
     """
     percents = tuple(dict.fromkeys(one.number for one in requests))
     simulate = who_does(Model, "simulate")

@@ -1,4 +1,4 @@
-"""Means of layered services: throughput, times and use of every client, task and processor."""
+"""Means of layered services: throughput, times and utilisation of clients, tasks and processors."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     Parameters
     ----------
     model
-        With processors, tasks and entries.
+        A model with processors, tasks and entries.
     method
         ``auto``, or a method by name.
     shape
@@ -51,7 +51,7 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
 
 
 def _overload(means: LayeredMeans, saturated: NDArray[np.bool_]) -> str:
-    """The fullest pool or processor at the first saturated point, in one line."""
+    """What is overloaded at the first saturated point: the fullest pool or processor."""
     point = int(np.flatnonzero(saturated)[0])
     at = {
         name: float(np.broadcast_to(np.asarray(use, float), saturated.shape).ravel()[point])
@@ -62,7 +62,7 @@ def _overload(means: LayeredMeans, saturated: NDArray[np.bool_]) -> str:
 
 
 def layered_system(model: "Model") -> LayeredSystem:
-    """The layered system of a model of layered services, at its first operating point."""
+    """The layered system of a model at its first operating point."""
     return at(system_of(model.network)[0], 0)
 
 
@@ -104,7 +104,7 @@ def _keyed(key: str, of: Amounts) -> Amounts:
 
 
 def _whole(means: LayeredMeans) -> Amounts:
-    """Throughput of all clients and arrivals, and the mean response time of these."""
+    """Throughput of all clients and arrivals, and the mean response time of the arrivals."""
     system = means.system
     total: Amount = 0.0
     time: Amount = 0.0

@@ -24,7 +24,7 @@ def blocked_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 
     Returns
     -------
-    None if the network is saturated.
+    The distributions; None at points where the network is saturated.
 
     Raises
     ------

@@ -31,7 +31,7 @@ def class_laws(solution: "Solution", station: str) -> list[NumberLaw | None]:
 
     Returns
     -------
-    None if open classes saturate a station.
+    The distributions; None at points where open classes saturate a station.
 
     Raises
     ------

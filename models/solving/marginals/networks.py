@@ -55,7 +55,7 @@ def queue_lengths(solution: "Solution", names: tuple[str, ...]) -> "QueueLengths
             raise InvalidParameter(msg)
     wanted = names or solution.stations
     if not wanted:
-        number_laws(solution, "")  # refuses a program
+        number_laws(solution, "")  # for a program, this raises the refusal
     return QueueLengths(solution, {name: number_laws(solution, name) for name in wanted})
 
 
@@ -86,7 +86,7 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
     Parameters
     ----------
     solution, station
-        As for `number_laws`, without classes; first come first served.
+        As for `number_laws`, but without classes, and with service in order of arrival.
 
     Raises
     ------
@@ -120,12 +120,12 @@ def wait_laws(solution: "Solution", station: str) -> WaitLaws:
 
 
 def stay_laws(solution: "Solution", station: str) -> WaitLaws:
-    """How long a visit to a station takes, wait and service, by operating point.
+    """Distribution of the time of a visit to a station (waiting and service), by operating point.
 
     Parameters
     ----------
     solution, station
-        As for `wait_laws`; the servers may be shared where the network is open.
+        As for `wait_laws`; in an open network, jobs present may also share the servers.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def stay_laws(solution: "Solution", station: str) -> WaitLaws:
 
 
 def _check_visits(graph: ModelGraph, station: str) -> None:
-    """Refuse visits of several classes, in other orders, or that come straight back."""
+    """Refuse visits of several classes, in other orders of service, or with direct returns."""
     if graph.classes:
         msg = "how long jobs of several classes stay has no known distribution by station"
         raise GraphError(msg)
@@ -169,7 +169,7 @@ def _stay(station: Station, rate: float) -> WaitLaw:
 
 
 def _shared(station: Station, rate: float) -> WaitLaw:
-    """At servers that all present share."""
+    """Distribution of a visit's time at servers that all jobs present share."""
     law = station.shared_law(rate)
     return WaitLaw(1.0, law.mean, partial(exceedance, law), law.notes)
 
@@ -203,7 +203,7 @@ def check_has_queues(solution: "Solution") -> None:
 
 @contextmanager
 def named(solution: "Solution", station: str) -> "Iterator[None]":
-    """Add model and station to the error of an unknown distribution."""
+    """Add the model and station to the error about an unknown distribution."""
     try:
         yield
     except GraphError as error:
@@ -302,11 +302,11 @@ def _check_exact(solution: "Solution", mixed: bool) -> None:  # noqa: FBT001 - a
 
 
 def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
-    """The wait behind the jobs that an arrival finds, at exponential servers."""
+    """Distribution of the wait behind the jobs that an arrival finds, at exponential servers."""
     made = station_at(station).of(solution.values)
     kind = made.can.product_form
     if kind not in {ServiceKind.DELAY, ServiceKind.QUEUE}:
-        made.wait_law(0.0)  # refuses what nobody knows
+        made.wait_law(0.0)  # raises the refusal where no law is known
         msg = (
             f"the waiting time at {type(made).__name__} has a known distribution only in open "
             "networks"
@@ -326,7 +326,7 @@ def _waits_closed(solution: "Solution", station: str) -> WaitLaws:
 
 
 def _stays_closed(solution: "Solution", station: str) -> WaitLaws:
-    """Behind those whom an arrival finds, served by exponential servers in turn."""
+    """Distribution of a visit's time behind the jobs found, at exponential servers, FCFS."""
     made = station_at(station).of(solution.values)
     kind = made.can.product_form
     graph = solution.model.network.graph

@@ -30,7 +30,8 @@ _READ: dict[str, tuple[Callable[..., Any], Callable[[Any, float], float], float]
     "waiting_time_over_{time}": (wait_laws, lambda law, time: law.longer(time), 1.0),
     "response_time_over_{time}": (stay_laws, lambda law, time: law.longer(time), 1.0),
 }
-"""By output: the law of a station, the number read from it, and that of a saturated station."""
+"""For each output, the law of a station, how to read the number from it, and its value at
+saturation."""
 
 
 def station_numbers(solution: "Solution", requests: Iterable[Request]) -> "Solution":
@@ -74,7 +75,7 @@ def _notes(solution: "Solution") -> tuple[str, ...]:
 
 
 def _check_waits(solution: "Solution", one: Request, laws: Sequence[Any]) -> None:
-    """Refuse the chance of a wait where a law of more than one state does not say it."""
+    """Refuse the probability of a wait where the law of more than one state does not give it."""
     if one.part != "waiting_probability":
         return
     untold = (law for law in laws if law is not None and len(law.head) > 1)

@@ -1,9 +1,9 @@
-"""How response times are distributed where classes have their own routes.
+"""Distributions of response times where classes have their own routes.
 
-Closed jobs are followed through the whole chain where it is small. An open job is followed from
-one class at one station to the next. Its visits are taken as independent, which is exact where
-stations have a product form, and where no job overtakes another: at most one way leads from a
-station to each, whichever the class.
+A closed job is followed through the whole chain if that is small. An open job is followed from one
+class at one station to the next. Its visits are taken as independent. This is exact where stations
+have a product form and no job overtakes another: at most one path leads from a station to any
+other, whatever the class.
 
 Source: Walrand and Varaiya, "Sojourn times and the overtaking condition in Jacksonian networks",
 Adv. Appl. Prob. 12(4), 1980, section 4 (several classes).
@@ -43,20 +43,21 @@ if TYPE_CHECKING:
 
 
 ALIKE = f"{INDEPENDENT}: up to the 99th within 7% where measured"
-"""Error where a station's jobs ask for the same, whatever their class."""
+"""Error where all classes have the same times at a station."""
 
 UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 16% where measured"
-"""Error where classes have times of their own and wait in order;
+"""Error where classes have service times of their own and wait in order of arrival;
 `tests.campaigns.journey_errors`."""
 
 BACK = (
     f"{INDEPENDENT}, although they return, and Poisson arrivals: up to the 99th within 19% where "
     "measured"
 )
-"""Error where open jobs of any class come back to a station, not more often than `MOST_VISITS`."""
+"""Error where open jobs of any class return to a station, with at most `MOST_VISITS`."""
 
 MOST_VISITS = 1.4
-"""Mean visits to a station of who comes to it, of its first class or others, as measured."""
+"""Most mean visits to a station, of a job that comes to it in any class, among the networks
+measured."""
 
 
 def class_route_laws(point: "Solution") -> dict[str, TimeLaw | None]:
@@ -65,17 +66,17 @@ def class_route_laws(point: "Solution") -> dict[str, TimeLaw | None]:
     Parameters
     ----------
     point
-        One operating point of a network of classes with routes of their own.
+        One operating point of a network whose classes have their own routes.
 
     Returns
     -------
-    None for a class that comes to a saturated station.
+    Laws by class; None for a class that visits a saturated station.
 
     Raises
     ------
     GraphError
-        For closed classes in large networks or beside open ones, and stations whose law is not
-        known.
+        For closed classes in large networks or beside open ones, and for stations without a known
+        law.
     """
     graph = point.model.graph
     check_exponential(graph)
@@ -99,7 +100,7 @@ def class_route_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
 
 def _refuse_mixed(classes: Iterable[str], closed: Collection[str]) -> None:
-    """Refuse open classes beside closed ones."""
+    """Refuse open classes together with closed ones."""
     opened = [name for name in classes if name not in closed]
     if opened:
         msg = (
@@ -111,7 +112,7 @@ def _refuse_mixed(classes: Iterable[str], closed: Collection[str]) -> None:
 
 
 def _closed_laws(point: "Solution") -> dict[str, TimeLaw | None]:
-    """Laws of closed classes, by a job that is followed state by state."""
+    """Laws of closed classes, by following one job state by state."""
     graph = point.model.graph
     values, stations, classes = class_network(point.model)
     routes = class_routes(graph, values)
@@ -139,14 +140,14 @@ def _flows(parts: ClassTraffic) -> np.ndarray:
 
 
 def _edges(parts: ClassTraffic) -> NDArray[np.bool_]:
-    """Which stations jobs of any class go on from to which."""
+    """Pairs of stations between which jobs of any class go directly."""
     here = parts.cycles.visits[0][sorted(parts.cycles.begun)].max(axis=0) > 0
     onward = parts.cycles.onward[0] * here[:, :, None, None]
     return np.asarray((onward > 0).any(axis=(0, 2)))
 
 
 def _come_back(edges: NDArray[np.bool_]) -> bool:
-    """Whether jobs of any class come back to a station."""
+    """Whether jobs of any class return to a station."""
     reach = edges.copy()
     for k in range(len(edges)):
         reach |= reach[:, k : k + 1] & reach[k]
@@ -154,7 +155,7 @@ def _come_back(edges: NDArray[np.bool_]) -> bool:
 
 
 def _refuse_many_returns(point: "Solution", parts: ClassTraffic) -> None:
-    """Refuse open jobs that come back so often that their visits are all but independent."""
+    """Refuse open jobs that return so often that their visits are far from independent."""
     onward, here = parts.cycles.onward[0], parts.cycles.visits[0][sorted(parts.cycles.begun)]
     classes, stations = onward.shape[:2]
     again = np.linalg.inv(np.eye(classes * stations) - onward.reshape(classes * stations, -1))
@@ -176,7 +177,7 @@ def _law(
     entry: np.ndarray,
     own: int,
 ) -> TimeLaw | None:
-    """How long journeys take that begin as a class."""
+    """Law of the time of a journey that begins in a class."""
     count = len(sharing.stations)
     states = np.flatnonzero(parts.cycles.visits[0, own].ravel() > 0)
     pairs = [divmod(int(state), count) for state in states]

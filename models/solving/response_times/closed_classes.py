@@ -1,8 +1,8 @@
 """Distributions of response times in networks with closed classes, also mixed with open ones.
 
-If all servers are shared, one job is followed among the numbers of each class. Elsewhere, the jobs
-that it meets are treated as one class with the mean visits and times of all,
-arriving as all of them do; times are scaled to the mean of the class, which is known.
+If all servers are shared, one job is followed among the numbers of jobs of each class. Otherwise
+the jobs that it meets are treated as one class, with the mean visits and times of all classes and
+with their total arrivals; the times found are scaled to the mean of the class, which is known.
 """
 
 from dataclasses import replace
@@ -50,7 +50,7 @@ def closed_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
     Returns
     -------
-    None for a class with infinite times.
+    Laws by class; None for a class with infinite times.
     """
     crowd = _crowd(point)
     each = {name: _law(crowd, c) for c, name in enumerate(point.classes)}
@@ -64,7 +64,7 @@ def closed_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Numbers of classes: by class, or shape (classes, stations)."""
+    """Classes and their numbers, by class or with shape (classes, stations)."""
 
     point: "Solution"
     stations: tuple[SharedStation, ...]
@@ -76,21 +76,22 @@ class _Crowd:
 
     @property
     def delays(self) -> NDArray[np.bool_]:
-        """Which stations serve all jobs at once."""
+        """Which stations are delays."""
         return np.array([station.kind is ServiceKind.DELAY for station in self.stations])
 
     def others(self, own: int) -> list[tuple[int, int]]:
-        """The other jobs: their classes, and how many circulate, without arriving jobs."""
+        """The other jobs: their classes, and how many circulate; open classes count none."""
         jobs = self.populations - (np.arange(len(self.rates)) == own)
         closed = np.where(self.populations > 0, jobs, 0.0)
         there = ((closed > 0) | (self.populations == 0)) & (self.rates > 0)
         return [(int(c), int(closed[c])) for c in np.flatnonzero(there)]
 
     def is_one(self, own: int) -> bool:
-        """Whether all wait in order, and ask the same of each queue, whatever their class.
+        """Whether all classes wait in order of arrival, with equal visits and times at each queue.
 
-        What a job finds is then all that matters where it goes forward only, and the number of all
-        jobs there has a product form of its own, however long those of each class are away.
+        If so, and if jobs only go forward, the number of jobs found at each queue is all that
+        matters; and the total number of jobs there has a product form, however long each class is
+        away.
         """
         graph = self.point.model.graph
         queues = ~self.delays
@@ -126,7 +127,7 @@ class _Crowd:
         return ArrivingClass(jobs, away if jobs else 1 / float(self.rates[c]))
 
     def alone(self, own: int) -> Passage:
-        """The path of a lone job of a class."""
+        """The path of a job of a class that is alone in the network."""
         total = float(self.rates.sum())
         flow = self.rates @ self.visits
         work = self.rates @ (self.visits * self.times)
@@ -137,7 +138,7 @@ class _Crowd:
         if not visits_given(graph):
             ways = ways_of(graph, self.point.values)
             ends = ways.entries, ways.onward, ways.leaving
-        others = flow / total if total else self.visits[own]  # nobody to meet: it goes alone
+        others = flow / total if total else self.visits[own]  # it meets no other job
         return Passage(stations, *ends, 1, 0.0, total, self.times[own], others)
 
     def _station(self, k: int, mean: float, own: int) -> PassageStation:
@@ -166,7 +167,7 @@ def _crowd(point: "Solution") -> _Crowd:
 
 
 def _as_long(alone: Passage, mean: float) -> Passage:
-    """Stays at queues that add up to a mean time: how far a chain is followed depends on it."""
+    """Scale the times at queues to a given mean, which decides how far a chain is followed."""
     delays = np.array([station.is_delay for station in alone.stations])
     spent = alone.own_visits * alone.stays
     served, rest = float(spent[~delays].sum()), mean - float(spent[delays].sum())

@@ -20,17 +20,17 @@ def percentile_form(graph: ModelGraph, percent: float, given: Mapping[str, Amoun
     Parameters
     ----------
     graph
-        With stations that all jobs visit once, one after the other, or with a formula of the
-        response time that adds constant times to that of one station.
+        A graph with stations that all jobs visit once, one after the other; or with a formula of
+        the response time that adds constant times to that of one station.
     percent
         q, between 0 and 100.
     given
-        Symbols of parameters, of the arrival rate, and of other names.
+        Symbols of the parameters, of the arrival rate, and of other names.
 
     Raises
     ------
     GraphError
-        For another graph, or a station that has neither a constant nor an exponential time.
+        For any other graph, or a station whose time is neither constant nor exponential.
     InvalidParameter
         For a percentage out of range.
     """
@@ -47,7 +47,7 @@ def percentile_form(graph: ModelGraph, percent: float, given: Mapping[str, Amoun
 
 
 def _times(graph: ModelGraph) -> tuple[list[str], list[str]]:
-    """Names of the constant times of every job, and of the exponential one if any."""
+    """Names of the constant times of every job, and of the exponential one if there is one."""
     if graph.classes or not graph.stations:
         why = "there are several classes" if graph.classes else "a program's run time is one number"
         raise GraphError(why)
@@ -65,7 +65,7 @@ def _times(graph: ModelGraph) -> tuple[list[str], list[str]]:
 
 
 def _times_of_sum(graph: ModelGraph) -> tuple[list[str], list[str]]:
-    """The same for a response time given by a formula."""
+    """The same names, for a response time given by a formula."""
     parts = sum_of_times(graph)
     if parts is None:
         msg = (
@@ -100,7 +100,7 @@ def _path(graph: ModelGraph) -> list[str]:
 
 
 def _targets(graph: ModelGraph) -> dict[str, dict[str, float | None]]:
-    """Targets from each station, with nonzero probabilities where they are numbers."""
+    """Stations that follow each station; those with probability 0 are left out."""
     targets: dict[str, dict[str, float | None]] = {}
     for route in graph.routes:
         if route.probability.constant != 0:

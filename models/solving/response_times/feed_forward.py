@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 Finding: TypeAlias = Callable[[FeedForwardNetwork, float], FloatArray]
 """A function that finds percentiles of a network: times within which a share of jobs completes."""
 
-_MOST_ROUTES = 500  # above it points are solved one by one: for memory and speed
-_ROUNDING = 1e-12  # of probabilities that sum to 1
+_MOST_ROUTES = 500  # with more routes, points are solved one by one, for memory and speed
+_ROUNDING = 1e-12  # rounding error of probabilities that sum to 1
 
 
 def is_feed_forward(solution: "Solution", *, for_search: bool = False) -> bool:
     """Whether percentiles of all points can be computed together.
 
-    Not in closed networks, with classes, visits instead of routes, returns, shared servers,
-    stations whose distribution has several pieces or refuses arrays, or constant times that only
-    some jobs spend. For a fast search, almost constant times count as smooth.
+    They can, except in closed networks, with classes, visits instead of routes, returns, shared
+    servers, stations whose distribution has several pieces or does not accept arrays, or constant
+    times that only some jobs spend. For a fast search, almost constant times count as smooth.
     """
     graph = solution.model.network.graph
     if solution.model.network_kind is not NetworkKind.OPEN or visits_given(graph):
@@ -77,11 +77,11 @@ def percentiles_together(
     stable
         Where no station is saturated, shape (points,).
     find
-        The function that finds them.
+        The function that finds the times.
 
     Returns
     -------
-    Times [s], shape (points,), infinite where a station is saturated.
+    The times [s], shape (points,); infinite where a station is saturated.
     """
     graph, values = solution.model.network.graph, solution.values
     names = _order(graph)

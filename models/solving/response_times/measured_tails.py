@@ -1,7 +1,8 @@
 """Percentiles of a fitted model whose data had percentiles: refused where its law is far off them.
 
-The data's percentiles over those of the law stand in the model's file, where it was fitted to means
-of a test that has percentiles too. The one nearest in log(1 - p) speaks for others.
+If a model was fitted to the means of a test that also has percentiles, its file has the ratio of
+each measured percentile to that of the law. The ratio nearest in log(1 - p) is applied to other
+percentiles.
 """
 
 import math
@@ -19,12 +20,12 @@ FAR = 1.25
 
 
 def check_tail(model: "Model", percent: float) -> None:
-    """Refuse a percentile whose law is far off what was measured.
+    """Refuse a percentile whose law is far from the measurements.
 
     Raises
     ------
     GraphError
-        With how far, and what to do.
+        With the ratio, and what to do about it.
     """
     nearest = _nearest(model.tails, percent)
     if nearest is None or 1 / FAR <= model.tails[nearest] <= FAR:
@@ -38,14 +39,14 @@ def check_tail(model: "Model", percent: float) -> None:
 
 
 def tail_notes(model: "Model", percents: Sequence[float]) -> tuple[str, ...]:
-    """How far measured percentiles are off those of the law, a note for each that speaks."""
+    """Notes on how far measured percentiles are off those of the law, one per ratio applied."""
     nearest = dict.fromkeys(_nearest(model.tails, percent) for percent in percents)
     known = [(digits(p), significant(model.tails[p], 3)) for p in nearest if p is not None]
     return tuple(f"the p{p} of the data is {ratio} times that of the law" for p, ratio in known)
 
 
 def _nearest(tails: Mapping[float, float], percent: float) -> float | None:
-    """The measured percentage that speaks for another."""
+    """The measured percentage whose ratio applies to another percentage."""
 
     def apart(each: float) -> float:
         return abs(math.log((100 - each) / (100 - percent)))

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
 UNLIKE = f"{INDEPENDENT}, and Poisson arrivals: up to the 99th within 12% where measured"
-"""Error where classes on common routes wait in order with times of their own."""
+"""Error where classes on common routes have service times of their own and wait in order of
+arrival."""
 
 
 def open_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
@@ -58,7 +59,7 @@ def open_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
     Returns
     -------
-    None for a class that visits a saturated station.
+    Laws by class; None for a class that visits a saturated station.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def open_class_laws(point: "Solution") -> dict[str, TimeLaw | None]:
 
 @dataclass(frozen=True)
 class SharedStations:
-    """Stations as their classes see them, shape (classes, stations)."""
+    """Stations as several classes use them, shape (classes, stations)."""
 
     point: "Solution"
     stations: tuple[SharedStation, ...]
@@ -88,7 +89,7 @@ class SharedStations:
 
     @property
     def loads(self) -> FloatArray:
-        """Arrivals of each class at each station [1/s]: as given, where classes turn."""
+        """Arrivals of each class at each station [1/s]; as given, where classes change."""
         return self.rates[:, None] * self.visits if self.flows is None else self.flows
 
     @property
@@ -98,7 +99,7 @@ class SharedStations:
         return all(self.in_order(k) and len(self.services(k, 0)) == 1 for k in every)
 
     def in_order(self, k: int) -> bool:
-        """Whether jobs at a station wait in order of arrival, or do not wait."""
+        """Whether jobs at a station wait in order of arrival, or never wait."""
         station = self.stations[k]
         in_order = station.discipline.times is SojournLaw.IN_ORDER
         return in_order or station.kind is ServiceKind.DELAY
@@ -110,21 +111,21 @@ class SharedStations:
         return queue and station.discipline.shares
 
     def is_general(self, k: int, own: int) -> bool:
-        """Whether all jobs share the servers of a station, for times that are not exponential."""
+        """Whether all jobs share the servers of a station with non-exponential service times."""
         return self.is_shared(k) and any(scv != 1 for _, scv in self.services(k, own))
 
     def services(self, k: int, own: int) -> set[tuple[float, float]]:
-        """Service times at a station and their scvs, including those of a class."""
+        """Distinct service times at a station and their scvs, including those of this class."""
         comes = self.loads[:, k] > 0
         comes[own] = True
         return set(zip(self.times[comes, k].tolist(), self.scvs[comes, k].tolist(), strict=True))
 
     def is_unlike(self, k: int, own: int) -> bool:
-        """Whether a class waits in order with others that have other service times."""
+        """Whether a class waits in order of arrival with classes of other service times."""
         return len(self.services(k, own)) > 1 and not self.is_shared(k)
 
     def station(self, k: int, time: float) -> Station:
-        """The station with this service time for all jobs."""
+        """A station where all jobs have this service time."""
         component = self.point.model.graph.stations[self.stations[k].name]
         fields = {p: self.point.values[f"{self.stations[k].name}.{p}"] for p in component.fields}
         if component.scvs:
@@ -134,7 +135,7 @@ class SharedStations:
 
 
 def sharing_of(point: "Solution") -> SharedStations:
-    """Read stations as their classes see them; refuses those of which no times are known."""
+    """Read stations as classes use them; refuse stations whose times have no known distribution."""
     graph, values = point.model.graph, point.values
     check_times_known(graph, closed=False)
     stations = tuple(shared_station(graph, name, values) for name in graph.stations)
@@ -154,7 +155,7 @@ def _scvs(graph: ModelGraph, name: str, values: Values) -> list[float]:
 
 
 def _class_law(sharing: SharedStations, own: int) -> TimeLaw | None:
-    """How long a job of a class takes."""
+    """Law of the time of a class's job in the system."""
     visited = [int(k) for k in np.flatnonzero(sharing.visits[own] > 0)]
     point = sharing.point
     busy = [np.asarray(point[f"{sharing.stations[k].name}.utilisation"]) for k in visited]
@@ -178,7 +179,7 @@ def _queues(sharing: SharedStations, k: int) -> bool:
 
 
 def _by_routes(sharing: SharedStations, own: int) -> TimeLaw:
-    """Follow the routes, which are those of all classes."""
+    """Law from following the routes, which are those of all classes."""
     ways = ways_of(sharing.point.model.graph, sharing.point.values)
     names = tuple(station.name for station in sharing.stations)
     if sharing.alike:
@@ -197,7 +198,7 @@ def _by_routes(sharing: SharedStations, own: int) -> TimeLaw:
 
 
 def _merges(sharing: SharedStations, k: int, own: int) -> bool:
-    """Whether consecutive visits to a station are one longer one."""
+    """Whether consecutive visits to a station form one longer visit."""
     alone = sharing.is_shared(k) and _lanes(sharing, k) == 1
     return alone and not sharing.is_general(k, own)
 
@@ -208,12 +209,12 @@ def _lanes(sharing: SharedStations, k: int) -> int:
 
 
 def _visit_law(sharing: SharedStations, k: int, own: int) -> TimeLaw:
-    """How long one visit of a class takes at a station."""
+    """Law of the time of one visit of a class to a station."""
     return station_for(sharing, k, own).time_law(float(sharing.loads[:, k].sum()))
 
 
 def station_for(sharing: SharedStations, k: int, own: int) -> VisitedStation:
-    """A station as jobs of a class see it."""
+    """A station as jobs of one class see it."""
     station, time = sharing.stations[k], float(sharing.times[own, k])
     if station.kind is ServiceKind.DELAY or time == 0:
         return Delay(time)
@@ -247,7 +248,7 @@ def _sharers(sharing: SharedStations, k: int) -> SharingClasses:
 
 
 def _first(sharing: SharedStations, k: int, own: int) -> ClassStation:
-    """One server head of the line, nobody else being waited for."""
+    """A single server with non-preemptive priorities, for the jobs of one class."""
     graph, values = sharing.point.model.graph, sharing.point.values
     ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])
     if len(set(ranks.tolist())) < len(ranks) or (sharing.visits > 1).any():
@@ -286,22 +287,22 @@ def _check_smooth(sharing: SharedStations, k: int, own: int) -> None:
 
 
 _SMOOTH = 1e-2
-"""Smallest scv of service times for which a few terms invert the transform."""
+"""Smallest scv of service times whose transform can be inverted with a few terms."""
 
 
 def served_in_turn(
     rates: FloatArray, times: FloatArray, own: int, scvs: FloatArray | None = None
 ) -> TimeLaw:
-    """Response time of a class at one server, first come first served: exact for Poisson arrivals.
+    """Response time of a class at one server in order of arrival: exact for Poisson arrivals.
 
-    The wait is that in M/G/1 with a mixture of service times.
+    The wait is that in M/G/1 whose service times are a mixture of the classes' times.
 
     Parameters
     ----------
     rates, times
         Arrivals [1/s] and mean service time [s] of each class.
     own
-        Position of the class.
+        Index of the class.
     scvs
         Squared coefficients of variation of gamma-distributed times; exponential if not given.
 

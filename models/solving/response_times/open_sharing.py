@@ -58,11 +58,11 @@ def _law_of_routes(point: "Solution", names: tuple[str, ...]) -> TimeLaw:
     return RoutedNetwork(names, visited, rates, ways.entries, onward, leaving).law()
 
 
-_ROUNDING = 1e-9  # of mean visits of 1
+_ROUNDING = 1e-9  # relative to mean visits of 1
 
 
 def _one_queue(point: "Solution", name: str) -> bool:
-    """Whether all jobs at a station share its exponential servers in one queue."""
+    """Whether all jobs at a station share its exponential servers, in one queue."""
     station = station_at(name).of(point.values)
     merges = station.can.product_form in _MERGED and not is_general(station)
     return merges and shares(point.model.network.graph, name) and _lanes(station) == 1
@@ -77,7 +77,7 @@ def _lanes(station: Station) -> int:
 
 
 def _visited(point: "Solution", name: str, many: float) -> VisitedStation:
-    """The station for a job that merges a random number of visits."""
+    """The station as seen by a job that makes a random number of consecutive visits."""
     station: Station = station_at(name).of(point.values)
     if not shares(point.model.network.graph, name) or station.mean_service == 0:
         return station
@@ -107,11 +107,11 @@ def visit_law(point: "Solution", name: str) -> TimeLaw:
     point
         A solution below saturation.
     name
-        The station's, whose servers all jobs present may share.
+        The name of the station, whose servers may be shared by all jobs present.
 
     Raises
     ------
     GraphError
-        For a station that has no law.
+        For a station without a known law.
     """
     return _visited(point, name, 1.0).time_law(_arrivals(point, name))

@@ -56,14 +56,14 @@ Times = list[dict[str, FloatArray]]
 
 
 def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution":
-    """Add the times within which shares of the jobs complete, by operating point.
+    """Add percentiles of the response time, by operating point.
 
     Parameters
     ----------
     solution
-        Of a network.
+        A solution of a network.
     requests
-        Percentages between 0 and 100, of all jobs or a class. Distributions are computed once.
+        Percentages between 0 and 100, of all jobs or of a class. Distributions are computed once.
 
     Returns
     -------
@@ -96,19 +96,19 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
 
 
 def exceedances(solution: "Solution", requests: Sequence[Request]) -> "Solution":
-    """Add the chances that jobs take longer than some times, by operating point.
+    """Add probabilities that jobs take longer than some times, by operating point.
 
     Parameters
     ----------
     solution
-        Of a network.
+        A solution of a network.
     requests
-        Times of 0 or more [s], of all jobs or a class.
+        Times of 0 or more [s], of all jobs or of a class.
 
     Returns
     -------
-    The solution with those of all jobs and of each class, 1 where a station is saturated, and with
-    what is approximate about them.
+    The solution with the probabilities of all jobs and of each class (1 where a station is
+    saturated), and with notes on what is approximate about them.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _marks(solution: "Solution", laws: Iterable[Laws], more: tuple[str, ...] = (
 
 
 def why_unknown(solution: "Solution", percent: float) -> GraphError | None:
-    """The reason why a percentile is unknown at the lightest load; None if it is known.
+    """Why a percentile is unknown at the lightest load; None if it is known.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, l
 
 
 def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
-    """The same all at once; distributions cover one point for each set of visited stations."""
+    """Such times for all points at once, with a distribution for each set of visited stations."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]
     rows = [_percentiles(solution, share, stable, interpolated_percentiles) for share in shares]
@@ -287,12 +287,12 @@ def _check_open(solution: "Solution") -> None:
 
 
 def _is_followed(graph: "ModelGraph") -> bool:
-    """Whether percentiles are those of a job that is followed, under any discipline."""
+    """Whether one job is followed to find percentiles, which works under any discipline."""
     return bool(graph.ways_by_class) and all("population" in n for n in graph.classes.values())
 
 
 def _is_poisson(solution: "Solution") -> bool:
-    """Whether all arrivals from outside are Poisson, whatever the services."""
+    """Whether all arrivals from outside are Poisson, whatever the service times."""
     graph = solution.model.network.graph
     if graph.classes:
         return False

@@ -34,9 +34,9 @@ class SumOfTimes:
     Parameters
     ----------
     station
-        Its name.
+        The station's name.
     constants
-        Names of times that every job takes: parameters, and response times of delays, whose
+        Names of times that every job takes: parameters, and response times of delays. Their
         formulas may depend on the load.
     """
 
@@ -47,8 +47,8 @@ class SumOfTimes:
 def sum_of_times(graph: ModelGraph) -> SumOfTimes | None:
     """The terms of the formula for a graph's response time; None if it is not such a sum.
 
-    A product of names is no term of it: whether a share of the jobs takes that time, or every job
-    a share of it, is not said. A delay says it: each job takes all of its time.
+    A product of names is not such a term: it leaves open whether a share of the jobs takes that
+    time, or every job takes a share of it. A delay is clear: every job takes all of its time.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _terms(tree: Tree) -> list[str] | None:
 
 
 def sum_law(point: "Solution", parts: SumOfTimes) -> TimeLaw:
-    """Its distribution at a point, below saturation.
+    """Law of the response time at an operating point below saturation.
 
     Raises
     ------
@@ -115,8 +115,8 @@ def sum_law(point: "Solution", parts: SumOfTimes) -> TimeLaw:
 def closed_alone(point: "Solution", parts: SumOfTimes) -> "tuple[float, Model]":
     """Constant times of a closed model [s], and the model of its only other station.
 
-    How many jobs a delay holds on average is all that the others notice of it (a product form): the
-    station sees the same jobs if the constant times are part of the think time.
+    In a product form the other stations notice no more of a delay than its mean number of jobs, so
+    the station sees the same jobs if the constant times are added to the think time.
     """
     model, constant_time = point.model, float(_constant(point, parts))
     graph = model.graph

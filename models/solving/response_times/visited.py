@@ -1,4 +1,4 @@
-"""The stations of an open network as a job meets them, each with the law of its visits."""
+"""The stations of an open network as a job meets them, each with the law of a visit's time."""
 
 from typing import TYPE_CHECKING
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def visited_station(point: "Solution", name: str) -> VisitedStation:
-    """Return a station with the law of its response time: under QNA by what comes there.
+    """A station with the law of its response time; under QNA, for the arrivals that QNA finds.
 
     Parameters
     ----------
     point
         A solution at one operating point.
     name
-        The station's.
+        The station's name.
     """
     values, station = point.values, station_at(name).of(point.values)
     if point.method != QNA:
@@ -42,7 +42,7 @@ def visited_station(point: "Solution", name: str) -> VisitedStation:
             station.plain_count / float(apart),
             scv,
             min(float(part), 1.0),
-        )  # of a stay, whose visits each wait their part
+        )  # one visit of several, each of which waits separately
         wait = RenewalWait(wait.chance, wait.behind / again)
         return RenewalStation(station, wait, assumed=0 < scv < 1)
     means = (float(values[f"{name}.{part}"]) for part in ("waiting_time", "arrival_scv"))
@@ -50,11 +50,11 @@ def visited_station(point: "Solution", name: str) -> VisitedStation:
 
 
 def is_renewal(solution: "Solution") -> bool:
-    """Whether what comes to the only queue of an open network is a renewal flow of known law.
+    """Whether arrivals at the only queue of an open network are a renewal process of known law.
 
     Parameters
     ----------
     solution
-        Of an open network.
+        A solution of an open network.
     """
     return solution.method == QNA and has_renewal(solution.model.network.graph, solution.values)

@@ -63,7 +63,7 @@ def point_of(graph: "ModelGraph", inputs: Mapping[str, Amount]) -> OperatingPoin
 
 
 def _window(graph: "ModelGraph", name: str, values: Values) -> Window:
-    """A region by positions of its stations; it checks its limit itself."""
+    """A region by positions of its stations; the region itself checks its limit."""
     order = list(graph.stations)
     members = tuple(order.index(one) for one in graph.regions[name].stations)
     with named(name):
@@ -71,12 +71,12 @@ def _window(graph: "ModelGraph", name: str, values: Values) -> Window:
 
 
 def _whole(population: Amount) -> int:
-    """The number of circulating jobs, 1 or more.
+    """The number of circulating jobs, a whole number of 1 or more.
 
     Raises
     ------
     InvalidParameter
-        For less, or a fraction.
+        For a smaller number, or a fraction.
     """
     jobs = float(population)
     if jobs < 1 or jobs != int(jobs):

@@ -23,10 +23,11 @@ class Bounded:
     def bounds(self) -> "dict[str, Bounds]":
         """Bounds on a network's throughput and response time, by method.
 
-        Closed: balanced-job, proportional and geometric bounds are for single servers only,
-        asymptotic ones for all. Open: the throughput below saturation; balanced-job bounds for
-        all stations with a product form. Of forks, and of stations and regions that hold jobs up,
-        asymptotic ones. Several classes have `class_bounds`. Empty where `no_bounds` says why.
+        For a closed network: asymptotic bounds for all stations; balanced-job, proportional and
+        geometric bounds for single servers only. For an open one: the throughput below saturation,
+        and balanced-job bounds for all stations with a product form. With forks, and with stations
+        and regions that block: asymptotic bounds. Several classes have `class_bounds`. Empty where
+        `no_bounds` gives a reason.
 
         Examples
         --------
@@ -57,8 +58,9 @@ class Bounded:
     def class_bounds(self) -> "dict[str, dict[str, Bounds]]":
         """Bounds on closed classes of jobs, by class and method.
 
-        Asymptotic, balanced-job and composite ones, of networks with a product form, without
-        speeds of their own, and without pools that open classes use too. Else empty.
+        Asymptotic, balanced-job and composite bounds, for networks with a product form whose
+        stations have no speeds by number present and whose pools no open class uses. Empty for
+        others.
 
         Examples
         --------

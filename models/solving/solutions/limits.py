@@ -12,19 +12,19 @@ from headway.models.structure.parts.regions import REGION_FULL
 
 
 def station_limits(solution: Solution) -> dict[str, float]:
-    """For each station and region, the throughput at which it would be full if others were faster.
+    """The network's throughput that would fill each station and region if others were faster.
 
-    If visits or service times depend on the load, this is the first throughput at which
-    they fill it. With classes, all grow in proportion.
+    If visits or service times depend on the load, this is the lowest such throughput. With several
+    classes, all grow in proportion.
 
     Parameters
     ----------
     solution
-        At one operating point.
+        A solution at one operating point.
 
     Returns
     -------
-    By station [1/s]; infinite for one that is never full, empty for a model of a program.
+    Throughput by station [1/s]; infinite for a station that is never full; empty for a program.
 
     Raises
     ------

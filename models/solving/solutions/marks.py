@@ -14,18 +14,18 @@ QNA = "qna"
 
 
 APPROXIMATE = "approximate"
-"""Method of a closed network that an exact one solves only nearly, as its label says."""
+"""Method of a closed network that an exact method solves only approximately, as its label says."""
 
 
 def method_shown(used: str, approximation: str) -> str:
-    """Name the method of an answer: never an exact one above what is approximate about it.
+    """The name of an answer's method; an approximate answer never has the name of an exact one.
 
     Parameters
     ----------
     used
-        What solved the network.
+        The method that solved the network.
     approximation
-        What is not exact about that, in words; empty if it is exact.
+        What is not exact about the answer, in words; empty if it is exact.
 
     Examples
     --------
@@ -47,17 +47,16 @@ class Marks:
     approximation
         A note on its approximation; empty if it is exact.
     saturated
-        One boolean per point, set by the solver of several classes; None if
-        utilisations decide.
+        One boolean per point, set by solvers of several classes; None if utilisations decide.
     overload
         The problem at the first saturated point, in one line.
     unsolved
-        Why the first of the points that are unknown is not solved, in one line; empty if all are.
+        Why the first unknown point has no answer, in one line; empty if all have one.
     is_quick
         Whether the method solves hundreds of points in a fraction of a second, so that curves
         and tables can have many.
     again
-        The method to ask for in order to solve other points in the same way.
+        The method to ask for in order to solve further points in the same way.
     """
 
     method: str = "open"

@@ -103,11 +103,12 @@ class OnDemand:
         """Names of the classes of jobs."""
 
     def answering(self, *names: str) -> Self:
-        """The same answer with requested outputs computed, such as ``response_time_p99``.
+        """The answer with requested outputs computed, such as ``response_time_p99``.
 
         Percentiles of the network, and of its stations ``disk.waiting_time_p95``,
         ``disk.empty_probability``, ``disk.waiting_probability`` and ``disk.queue_length_variance``;
-        chances of longer times, ``response_time_over_10ms`` and ``disk.waiting_time_over_10ms``.
+        probabilities of longer times, ``response_time_over_10ms`` and
+        ``disk.waiting_time_over_10ms``.
 
         Raises
         ------
@@ -123,7 +124,7 @@ class OnDemand:
         return replace(answer, requested=(*self.requested, *missing))  # type: ignore[type-var]
 
     def _everywhere(self, requests: Iterable[Request]) -> list[Request]:
-        """The same requests for the network and for every class, in the order of who answers."""
+        """Extend requests to the network and every class, in the order of answering."""
         whole: dict[str, Request] = {}
         for one in requests:
             both = one.of is not Of.STATION and one.output.of & Of.NETWORK
@@ -150,9 +151,10 @@ class OnDemand:
         return all(verb and perform(self, verb) for verb in verbs)
 
     def with_percentile(self, percent: float) -> Self:
-        """Add the time within which a share of the jobs completes.
+        """Add a percentile of the response time.
 
-        With several classes, for each and for all together. The answer states its accuracy.
+        With several classes, it is added for each and for all together. The answer states its
+        accuracy.
 
         Parameters
         ----------

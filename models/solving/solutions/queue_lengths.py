@@ -40,7 +40,7 @@ MOST_LISTED = 10_000
 
 @dataclass(frozen=True, eq=False)
 class QueueLengths(Answer, Generic[Of]):
-    """Distributions of the number of jobs at some stations of a solved network.
+    """Distributions of the number of jobs at stations of a solved network.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ class QueueLengths(Answer, Generic[Of]):
         return tuple(self.laws)
 
     def chances(self, station: str) -> FloatArray:
-        """Probabilities of 0, 1, 2... jobs along the last axis; the others are operating points.
+        """Probabilities of 0, 1, 2... jobs along the last axis; other axes are operating points.
 
-        They cover all but 1e-9 of the time, with at most 10,000 numbers. NaN at saturated points.
+        The numbers listed, at most 10,000, cover all but 1e-9 of the time. NaN at saturated points.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class QueueLengths(Answer, Generic[Of]):
         return np.array(rows).reshape(*self.solution.shape, most + 1)
 
     def covering(self, station: str, share: float) -> Number:
-        """Smallest number of jobs that is not exceeded for this share of the time.
+        """The smallest number of jobs that is not exceeded for this share of the time.
 
         Parameters
         ----------
@@ -141,6 +141,6 @@ def listed(laws: NumberLaws) -> int:
 
 
 def covered(law: NumberLaw, share: float) -> int:
-    """Smallest number of jobs that covers a share of the time, within the distribution's range."""
+    """Smallest number of jobs that covers a share of the time, within the range of the law."""
     most = law.covering(share)
     return most if law.ratio > 0 else min(most, len(law.head) - 1)

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from headway.kinds import Amount, FloatArray
 
 STEPS = 16
-"""Trial rates per doubling: an excess over 1/16 octave (4.4%) is never missed."""
+"""Trial rates per doubling: an excess over a 1/16 octave (4.4%) is never missed."""
 
 OCTAVES = 12
 """Doublings to search for an earlier excess, below a rate that is too high."""
 
-_DOUBLINGS, _HALVINGS = 46, 200  # what 7e13 a second do not saturate never does
-_LOWEST = -14  # five times OCTAVES below _DOUBLINGS
+_DOUBLINGS, _HALVINGS = 46, 200  # a rate of 7e13 per second saturates everything that can saturate
+_LOWEST = -14  # base-2 logarithm of the lowest rate tried
 _CELLS = 16
-_ALONE = 32  # cells for a single point, where a call costs the same for all of them
-_BITS = 52  # of a 1/16 octave: more than a double has
+_ALONE = 32  # cells for a single point, as a call costs the same for so many
+_BITS = 52  # bits of a 1/16 octave: more than a double has
 GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
 """Trial rates, relative to the one at which the search starts."""
 
@@ -26,16 +26,15 @@ GRID = 2.0 ** (np.arange(1, STEPS * OCTAVES + 1) / STEPS)
 def first_crossing(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> FloatArray:
     """Smallest positive rate at which a share reaches 1.
 
-    Doubling or halving from 1 finds a rate at which it does. As a share may fall
-    after it rose, the search tries 16 rates in each of the 12 doublings below, or in all of them
-    from 2**-14 on if no doubling finds one. The first of these cells at whose end the share
-    is 1 or more is divided into 16 such cells repeatedly (32 for a single
-    point), down to the last bit.
+    Doubling or halving from 1 finds a rate at which the share does. As the share may rise and fall
+    again below that, the search tries 16 rates in each of the 12 doublings below, or in all of them
+    from 2**-14 on if no doubling finds one. The first of these cells at whose end the share is 1 or
+    more is divided into 16 cells again and again (32 for a single point), down to the last bit.
 
     Parameters
     ----------
     share
-        Takes rates of any shape that ends in `shape`, or one number for all points, and gives the
+        Takes rates of any shape that ends in `shape`, or one number for all points, and returns the
         share at each.
     shape
         Shape of the points.
@@ -71,7 +70,7 @@ def first_crossing(share: Callable[[Amount], Amount], shape: tuple[int, ...]) ->
 
 
 def _refined(share: Callable[[Amount], Amount], low: FloatArray, high: FloatArray) -> FloatArray:
-    """Narrow cells at whose end the share is 1 or more, down to the last bit."""
+    """Narrow the cells at whose end the share is 1 or more, down to the last bit."""
     reached = np.isfinite(high)
     low, high = np.where(reached, low, 0.5), np.where(reached, high, 1.0)
     cells = _CELLS if low.size > 1 else _ALONE
@@ -79,7 +78,7 @@ def _refined(share: Callable[[Amount], Amount], low: FloatArray, high: FloatArra
     for _ in range(math.ceil(_BITS / math.log2(cells))):
         ends = low + (high - low) * parts
         over = share(ends) >= 1
-        over[-1] = True  # the cell's end, whatever rounding made of it
+        over[-1] = True  # the share at a cell's end is at least 1, even if rounding says otherwise
         first = over.argmax(axis=0)
         low, high = low + first * (high - low) / cells, _pick(ends, first)
     return np.where(reached, high, np.inf)
@@ -90,7 +89,7 @@ def _pick(ends: FloatArray, first: NDArray[np.intp]) -> FloatArray:
 
 
 def _starts(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> Iterator[FloatArray]:
-    """Rates from which to search 12 doublings, one after the other until all are found."""
+    """Rates from which to search 12 doublings down, one after the other until all are found."""
     known = too_much(share, shape)
     yield np.where(np.isfinite(known), known / 2.0**OCTAVES, 2.0**_LOWEST)
     for start in range(_LOWEST + OCTAVES, _DOUBLINGS, OCTAVES):
@@ -100,13 +99,13 @@ def _starts(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> Iterat
 def too_much(share: Callable[[Amount], Amount], shape: tuple[int, ...]) -> FloatArray:
     """Find a power of two at which the share is 1 or more; infinite if there is none.
 
-    Doubling or halving from 1; all points are tried at one rate at a time, as what depends on the
-    rate alone is then calculated once.
+    It doubles or halves from 1, with all points at one rate at a time, so that what depends on the
+    rate alone is calculated once.
 
     Parameters
     ----------
     share, shape
-        As for `first_crossing`; the share takes plain numbers, too, each for all points.
+        As for `first_crossing`; the share also takes single numbers, each for all points.
 
     Examples
     --------

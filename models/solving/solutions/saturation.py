@@ -12,17 +12,17 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.keys import VISITS, station_at
 
 RATES = ("throughput", "arrival_rate")
-"""Names in formulas for the rate of arrivals and departures."""
+"""Names in formulas for the rate of arrivals or departures."""
 
-_BLOCK = 4096  # operating points taken together, so that a grid of them fits into memory
+_BLOCK = 4096  # operating points solved together, so that a grid of them fits into memory
 
 
 def saturation_throughput(graph: ModelGraph, inputs: Mapping[str, Amount]) -> Amount:
-    """Smallest throughput at which some station is full: of a closed network, as jobs grow [1/s].
+    """Smallest throughput at which some station is always busy [1/s]; if closed, for many jobs.
 
-    If nothing depends on the load, this is min m/D; else the first throughput at which
-    as much comes to some station as it can serve for ever, which of speeds by number present is
-    the last.
+    If nothing depends on the load, this is min m/D; otherwise it is the first throughput at which a
+    station is offered as much work as it can sustain. With speeds by number of jobs, a station can
+    sustain its last speed.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def first_full(graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str
     graph, inputs
         As for `saturation_throughput`.
     names
-        Some of its stations; with none, the result is infinite.
+        Names of some of its stations; without any, the result is infinite.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def depends_on_load(graph: ModelGraph) -> bool:
 
 
 def _assumed(graph: ModelGraph) -> tuple[str, ...]:
-    """Names in formulas for the rate that a search sets, without arrivals at several stations."""
+    """Names in formulas for the rate that a search varies; not arrivals at single stations."""
     return RATES[:1] if graph.arrivals else RATES
 
 
@@ -108,7 +108,7 @@ def _used(graph: ModelGraph, inputs: Mapping[str, Amount], targets: list[str]) -
 def _busiest_at(
     graph: ModelGraph, inputs: Mapping[str, Amount], names: tuple[str, ...], targets: list[str]
 ) -> Callable[[Amount], FloatArray]:
-    """The largest share of what a station can serve for ever, by the network's throughput."""
+    """Largest load of a station relative to what it can sustain, by the network's throughput."""
 
     def busiest(throughput: Amount) -> FloatArray:
         given = {**inputs, **dict.fromkeys(_assumed(graph), throughput)}

@@ -102,7 +102,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         return self._over_points(self.values[name])
 
     def _on_demand(self, name: str) -> Amount:
-        """A percentile, or what follows from a law: nothing computes them before."""
+        """An output that is computed on demand, such as a percentile."""
         request = read_output(name, self.classes, self.stations)
         if request is None or not request.output.compute:
             msg = f"{self.model.name} has no answer {name!r}{nearest(name, self._known)}"
@@ -258,12 +258,12 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
 
     @property
     def approximation(self) -> str:
-        """A note on its approximation; empty if it is exact."""
+        """A note on what is approximate; empty if the answer is exact."""
         return self.marks.approximation
 
     @cached_property
     def alternatives(self) -> tuple["Solution", ...]:
-        """The same asked of the model's alternatives, of those that can answer.
+        """Solutions of the model's alternatives, for those that can be solved.
 
         Examples
         --------
@@ -376,7 +376,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         return self
 
     def point(self, position: int) -> "Solution":
-        """One of the operating points, in flat order; itself where there is but one."""
+        """One of the operating points, in flat order; the solution itself if it has only one."""
         if not self.shape:
             return self
         index = np.unravel_index(position, self.shape)
@@ -413,7 +413,7 @@ def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 
 def _per(message: str, rate: Unit) -> str:
-    """A message with its rates per second in a unit that the model states."""
+    """A message with its rates per second converted to a unit that the model uses."""
     if rate.is_metric:
         return message
     return _PER_SECOND.sub(
