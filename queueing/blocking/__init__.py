@@ -1,1 +1,1 @@
-"""Networks in which a full station, or a full region, holds up who wants in."""
+"""Networks in which a full station or a full region blocks the jobs that want to enter it."""

@@ -1,4 +1,4 @@
-"""What a network with blocking does: throughputs, times, and how often it holds jobs up."""
+"""The results of a network with blocking: throughputs, times, and how often jobs are blocked."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ class WindowAnswer:
     Parameters
     ----------
     throughput
-        Jobs that come in [1/s].
+        Jobs that enter [1/s].
     utilisation
-        Mean share of its places that is taken.
+        Mean share of its places that is occupied.
     full
-        Share of time that all of them are.
+        Share of time in which all of them are.
     queue_length, waiting_time
-        Mean number outside, and mean time there of a job each time that it comes in [s].
+        Mean number of jobs waiting outside, and their mean wait per entry [s].
     """
 
     throughput: float
@@ -41,19 +41,20 @@ class BlockingSolution:
     Parameters
     ----------
     throughput, response_time
-        Of the system [1/s], [s]; with think time, without it.
+        Throughput and response time of the system [1/s], [s]; the response time excludes think
+        time.
     station_throughput, utilisation, blocked, queue_length
-        Of each station: jobs that leave it [1/s], share of its servers at work, share that is held
-        up, and mean number there, those held up included; shape (stations,).
+        For each station, shape (stations,): jobs that leave it [1/s], share of its servers working,
+        share blocked, and mean number of jobs, including blocked ones.
     loss_probability
-        Share of the jobs from outside that find no place.
+        Share of jobs from outside that find no place.
     windows
-        Of each region.
+        The results of each region.
     method, approximation
-        How it was found, and what is not exact about it.
+        The method, and what is not exact about the result.
     call_blocking
-        Share of those who come to each station from elsewhere that find no place there, shape
-        (stations,); None where that is not known.
+        Share of the jobs arriving at each station from another one that find no place there, shape
+        (stations,); None if not known.
     """
 
     throughput: float
@@ -81,12 +82,12 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
     Parameters
     ----------
     network
-        Small enough; open ones with one queue without limit at most.
+        Small enough for its chain; an open one may have one unlimited queue.
 
     Raises
     ------
     GraphError
-        For a chain that is too large, with several queues without limit, or that stands still.
+        For a chain that is too large, has several unlimited queues, or deadlocks.
     Saturated
         For an open network in overload.
 
@@ -103,7 +104,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
     solved = stationary(rates)
     shape, size = rates.shape, len(network.rooms)
     states = StateSums.of(shape, solved)
-    # A blocked job moves later but is counted now; one that is served again is not counted.
+    # A blocked job moves later but is counted now; a job that is served again is not counted.
     flows = {move: float(each.sum()) for move, each in flows_by_state(rates, states).items()}
     done = float(sum(f for m, f in flows.items() if _completes(network, m)))
     if not done > 0 and (network.closed or network.arrival_rate):
@@ -121,7 +122,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
     present = float(queue.sum() + sum(w.queue_length for w in windows))
     if network.closed:
         response = network.population / done - network.think_time
-    else:  # Little's law; where nobody arrives, that of a job which is alone
+    else:  # Little's law; without arrivals, the time of a job that is alone
         alone = [room.service_time for room in network.rooms]
         response = present / done if done else float(network.visits @ alone)
     return BlockingSolution(
@@ -141,7 +142,7 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
 
 @dataclass(frozen=True)
 class StateSums:
-    """Each state's probability, and by station its busy servers, jobs and whether it is full.
+    """Probability of each state, with busy servers, jobs and fullness of each station.
 
     Shapes (states,) and (states, stations).
     """
@@ -153,7 +154,7 @@ class StateSums:
 
     @staticmethod
     def of(shape: StateStructure, stationary: Stationary) -> "StateSums":
-        """Read these off the states of a solved chain."""
+        """The sums from the states of a solved chain."""
         space = stationary.space
         full = space.count >= np.array([places for _, places, _ in shape.rooms])
         return StateSums(stationary.chance, space.busy, space.count, full)
@@ -165,8 +166,8 @@ def _loss_probability(
     """Probability that a job from outside is lost.
 
     Arrivals are Poisson, so a job finds a station full as often as it is full. With an unlimited
-    queue, whose longer states are not listed, the loss is arrivals less departures; that
-    difference would lose the digits of a small probability elsewhere.
+    queue, whose longer states are not listed, the loss is arrivals less departures; elsewhere that
+    difference would lose the digits of a small probability.
     """
     places = np.array([room.places for room in network.rooms])
     if network.closed or not np.isfinite(places[np.asarray(network.entry) > 0]).any():
@@ -178,7 +179,7 @@ def _loss_probability(
 
 
 def _call_blocking(rates: Rates, states: StateSums, station: int) -> float:
-    """Probability that a job which arrives at a station from elsewhere finds it full."""
+    """Probability that a job arriving at a station from another one finds it full."""
     moves = [m for m in rates.rate if m.target == station != m.source]
     busy = [states.busy[:, m.source] if m.source != OUT else 1.0 for m in moves]
     each = (rates.rate[m] * b for m, b in zip(moves, busy, strict=True))
@@ -189,7 +190,7 @@ def _call_blocking(rates: Rates, states: StateSums, station: int) -> float:
 def flows_by_state(rates: Rates, states: StateSums) -> dict[Move, FloatArray]:
     """Rate at which each move is made in each state, shape (states,) [1/s].
 
-    A job that finds its next station full makes its move only where it is blocked after service.
+    A job that finds its next station full only makes its move if it is blocked after service.
     """
     flows = {}
     for move, rate in rates.rate.items():
@@ -205,7 +206,7 @@ def flows_by_state(rates: Rates, states: StateSums) -> dict[Move, FloatArray]:
 
 
 def _completes(network: BlockingNetwork, move: Move) -> bool:
-    """Whether this move ends a job's passage: it leaves, begins to think, or begins anew."""
+    """Whether this move completes a job: it leaves, begins to think, or begins a new cycle."""
     if move.source == OUT:
         return False
     return move.target == OUT or move.anew or move.target == len(network.rooms)
@@ -218,7 +219,7 @@ def _window_answer(
     flows: dict[Move, float],
     stationary: Stationary,
 ) -> WindowAnswer:
-    """Throughput and means of a region; the jobs that wait outside are counted in the states."""
+    """Throughput and means of a region; jobs waiting outside are counted from the states."""
     stations, limit = shape.windows[window].stations, shape.windows[window].limit
     inside = states.count[:, list(stations)].sum(axis=1)
     coming = sum(

@@ -1,6 +1,6 @@
 """Networks with blocking by their whole Markov chain: exact.
 
-One queue without a limit makes a quasi-birth-death chain, whose levels are its lengths.
+One unlimited queue makes a quasi-birth-death chain, whose levels are its lengths.
 
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapters 1 and 3.
 """
@@ -25,10 +25,11 @@ from headway.records import dataclass
 
 _APART = "its rates are too far apart for its Markov chain; remove the fastest stations"
 # Cyclic reduction converges quadratically: 16 steps reach rounding at 99.9% of saturation. Both
-# numbers only decide digits.
+# numbers only affect digits.
 _MOST_STEPS = 60
-_SETTLED = 1e-16  # of the smallest total rate: what goes up 2**k levels at a time counts as none
-_UNSATURATED = 1e12  # times the arrival rate: a queue that is stable there is never saturated
+_SETTLED = 1e-16  # of the smallest total rate: smaller rates of moving up 2**k levels count as none
+# times the arrival rate: a queue that is still stable at this rate never saturates
+_UNSATURATED = 1e12
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,16 @@ class Stationary:
     Parameters
     ----------
     space
-        The states; of a network with an unlimited queue those up to some length.
+        The states; of a network with an unlimited queue, those up to some length.
     chance
-        Probability of each, shape (states,); queues beyond the longest listed count with that.
+        Probability of each, shape (states,); longer queues are included in the longest listed.
     beyond
-        Mean number of jobs of the unlimited queue beyond the longest listed.
+        Mean number of jobs in the unlimited queue beyond the longest length listed.
     level
-        The unlimited queue: a station, or a region's, by number; None for none.
+        The unlimited queue, of a station or a region by its number; None if there is none.
     ratio, last
-        R, shape (phases, phases), and the states of the longest level that is listed; None without.
+        R, shape (phases, phases), and the states of the longest level listed; None without that
+        queue.
     """
 
     space: StateSpace
@@ -59,20 +61,20 @@ class Stationary:
 
 @dataclass(frozen=True)
 class Unlimited:
-    """The one queue of an open network that has no limit: at a station, or outside a region."""
+    """The only unlimited queue of an open network: at a station, or outside a region."""
 
     station: int | None
     window: int | None
     steady: int
 
     def length(self, state: State) -> int:
-        """How long it is."""
+        """Its length in a state."""
         if self.station is not None:
             return state[0][self.station]
         return len(state[2][self.window or 0])
 
     def rest(self, state: State) -> State:
-        """The state without it."""
+        """The state without this queue."""
         count, blocked, outside = state
         if self.station is not None:
             shorter = tuple(0 if k == self.station else n for k, n in enumerate(count))
@@ -81,12 +83,12 @@ class Unlimited:
 
 
 def unlimited_of(shape: StateStructure) -> Unlimited | None:
-    """The queue without a limit of an open network.
+    """The unlimited queue of an open network; None if there is none.
 
     Raises
     ------
     GraphError
-        Where there are several, or one that no chain of levels describes.
+        If there are several, or one that levels cannot describe.
     """
     if shape.population:
         return None
@@ -104,7 +106,7 @@ def unlimited_of(shape: StateStructure) -> Unlimited | None:
 
 
 def solvable(network: BlockingNetwork, most: float) -> bool:
-    """Whether the chain can be solved and has at most this many states."""
+    """Whether the chain can be solved, with at most this many states."""
     try:
         return estimate(_listed(rates_of(network).shape)) <= most
     except GraphError:
@@ -112,7 +114,7 @@ def solvable(network: BlockingNetwork, most: float) -> bool:
 
 
 def check_chain(network: BlockingNetwork) -> None:
-    """Refuse a network whose chain is too large, or has several queues without a limit."""
+    """Refuse a network whose chain is too large, or has several unlimited queues."""
     check_size(_listed(rates_of(network).shape))
 
 
@@ -128,14 +130,14 @@ def stationary(rates: Rates) -> Stationary:
     Parameters
     ----------
     rates
-        By `rates_of`.
+        The rates from `rates_of`.
 
     Raises
     ------
     GraphError
-        For a chain that is too large, or one that comes to stand still.
+        For a chain that is too large, or that deadlocks.
     Saturated
-        For an open network to which more jobs come than it lets through.
+        For an open network in overload.
     """
     level, shape = unlimited_of(rates.shape), _listed(rates.shape)
     space = space_of(shape)
@@ -157,7 +159,7 @@ def stationary(rates: Rates) -> Stationary:
 
 
 def balanced(flows: csr_array) -> FloatArray:
-    """Stationary probabilities, by the rates between states without the diagonal."""
+    """Stationary probabilities, from the rates between states without the diagonal."""
     ways = flows.tocoo()
     try:
         with np.errstate(all="ignore"):
@@ -171,14 +173,14 @@ def balanced(flows: csr_array) -> FloatArray:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Rates between the levels of an unlimited queue, all levels from some on being alike.
+    """Rates between the levels of an unlimited queue, which are the same from some level on.
 
     Parameters
     ----------
     up, same, down
         A0, A1 and A2, shape (phases, phases).
     levels
-        Which states are where.
+        The states of each level.
     """
 
     up: FloatArray
@@ -189,14 +191,14 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Levels:
-    """Positions of the states by how long the unlimited queue is.
+    """Indices of the states by the length of the unlimited queue.
 
     Parameters
     ----------
     low
-        Up to the first of the levels that are alike.
+        Levels up to the first regular one.
     last, top
-        That level, and the one above it, each in the same order.
+        The first regular level, and the one above it, with states in the same order.
     """
 
     low: NDArray[np.intp]
@@ -206,7 +208,7 @@ class Levels:
 
 @lru_cache(maxsize=64)
 def levels_of(shape: StateStructure, level: Unlimited) -> Levels:
-    """Sort the states of a shape by level: by how long the unlimited queue is."""
+    """Sort the states by level: by the length of the unlimited queue."""
     space = space_of(shape)
     lengths = np.array([level.length(state) for state in space.states])
 
@@ -220,7 +222,7 @@ def levels_of(shape: StateStructure, level: Unlimited) -> Levels:
 
 
 def blocks_of(levels: Levels, flows: csr_array) -> Blocks:
-    """Take the rates between the two longest levels that are listed."""
+    """The rates between the two longest levels listed."""
     last, top = levels.last, levels.top
     up, down = flows[last][:, top].toarray(), flows[top][:, last].toarray()
     within = flows[top][:, top].toarray()
@@ -229,7 +231,7 @@ def blocks_of(levels: Levels, flows: csr_array) -> Blocks:
 
 
 def drift(blocks: Blocks) -> float:
-    """Mean drift of the unlimited queue while it is long [jobs/s]; below 0 for a stable one.
+    """Mean drift of the unlimited queue while it is long [jobs/s]; negative if it is stable.
 
     pi (A0 - A2) 1, with pi the stationary distribution of A0 + A1 + A2 (Neuts).
     """
@@ -286,7 +288,7 @@ def _rate_matrix(blocks: Blocks) -> FloatArray:
 
 
 def saturation(network: BlockingNetwork) -> float:
-    """Arrival rate from which on an open network cannot keep up [1/s]; infinite where it loses.
+    """Arrival rate at which an open network saturates [1/s]; infinite if it loses jobs.
 
     Raises
     ------

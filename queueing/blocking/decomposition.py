@@ -1,14 +1,14 @@
 """Networks that block after service, station by station: approximate, for any size.
 
-Station k is isolated with the places c_k that it has and the servers before it that it can block:
-an M/M/m queue in which c_k + n jobs mean that n wait for a place, each at a blocked server. A job
-holds its server for
+Station k is isolated, with its c_k places and the servers before it that it can block: an M/M/m
+queue in which with c_k + n jobs, n wait for a place, each at a blocked server. A job holds its
+server for
 
     S*_k = S_k + sum over j of q_kj B_j,
 
 with B_j the mean time that a job waits for a place at j. Both follow from the throughputs, and are
-iterated until they agree. In a closed network the throughput is that at which the numbers of jobs
-sum to N. ``python -m tests.campaigns.blocking_errors`` measures what that misses.
+iterated until they agree. The throughput of a closed network is that at which the numbers of jobs
+sum to N. ``python -m tests.campaigns.blocking_errors`` measures the errors.
 
 Source: Dallery and Frein, Operations Research 41(2), 1993; Perros, *Queueing Networks with
 Blocking*, 1994, chapter 5.
@@ -29,25 +29,25 @@ from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room
 from headway.queueing.stations.base import MMm
 from headway.records import dataclass
 
-# The iteration's end: of the longest service time. More steps or digits do not change the answer's
-# stated digits; both only decide speed.
+# The iteration ends at this share of the longest service time. More steps or digits do not change
+# the digits that are stated; both only affect speed.
 _MOST_STEPS, _SETTLED = 2000, 1e-12
-_HALVINGS = 60  # of an interval: beyond the 53 bits of a float
-_FAST = 1e9  # arrivals in service rates at which an isolated station counts as always full
-_MOST_LISTED = 4000  # blocked jobs listed at an isolated station: for speed
-_MOST_FOLLOWING = 2000  # states of the chain of a queue and the stations after it: for speed
+_HALVINGS = 60  # of an interval: more than the 53 bits of a float
+_FAST = 1e9  # arrival rate, in service rates, at which an isolated station counts as always full
+_MOST_LISTED = 4000  # most blocked jobs listed at an isolated station: for speed
+_MOST_FOLLOWING = 2000  # most states of the chain of a queue and the stations after it: for speed
 
 
 @dataclass(frozen=True)
 class IsolatedStation:
-    """An isolated station, with the jobs that are blocked on their way to it.
+    """An isolated station, with the jobs blocked on their way to it.
 
     Parameters
     ----------
     places
-        Jobs there at most.
+        Largest number of jobs at the station.
     servers
-        Its own; `before` are those of the stations before it that it can hold up.
+        Its own servers, and those of stations before it that it can block (`before`).
     """
 
     places: int
@@ -55,10 +55,10 @@ class IsolatedStation:
     before: int
 
     def chances(self, coming: float, service: float) -> FloatArray:
-        """Probabilities of 0, 1... jobs there or blocked before it.
+        """Probabilities of 0, 1... jobs at the station or blocked before it.
 
-        ``coming`` is the arrival rate while no job is blocked; each blocked server takes away its
-        share of it.
+        ``coming`` is the arrival rate while no job is blocked; each blocked server reduces it by
+        its share.
         """
         size = self.places + self.before
         births = np.full(size, coming)
@@ -74,12 +74,12 @@ class IsolatedStation:
         return float(chances @ numbers / service)
 
     def carrying(self, rate: float, service: float) -> FloatArray:
-        """Probabilities at this throughput [1/s].
+        """Probabilities at a given throughput [1/s].
 
         Raises
         ------
         Saturated
-            For more than it can serve.
+            For a throughput above its capacity.
         """
         from scipy.optimize import brentq
 
@@ -97,7 +97,7 @@ class IsolatedStation:
 
 @dataclass(frozen=True)
 class _Loads:
-    """Time that a job holds a server, jobs there, and mean blocked servers, by station."""
+    """By station: the time that a job holds a server, jobs present, and mean blocked servers."""
 
     service: FloatArray
     queue: FloatArray
@@ -105,17 +105,17 @@ class _Loads:
 
 
 def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
-    """Solve a network that blocks after service approximately.
+    """Solve a network with blocking after service approximately.
 
-    Each station is a queue with the places that it has and the servers that it can hold up; a
-    server is kept by a job until it has gone, whose time follows from the stations after it. A
-    station with an endless queue is solved with those right after it, by their chain.
+    Each station is a queue with its places and the servers that it can block. A job keeps its
+    server until it can move on, after a time that depends on the next stations. A station with an
+    unlimited queue is solved together with the next stations, by their chain.
 
     Parameters
     ----------
     network
-        Open or closed, without regions and repetitive service; jobs from outside come to stations
-        without a limit.
+        Open or closed, without regions and without repetitive service; jobs from outside enter at
+        unlimited stations.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def solve_decomposed(network: BlockingNetwork) -> BlockingSolution:
 
 
 def decomposed_saturation(network: BlockingNetwork) -> float:
-    """Arrival rate from which on an open network cannot keep up, approximately [1/s]."""
+    """Arrival rate at which an open network saturates, approximately [1/s]."""
     check_decomposition(network)
     visits = network.visits
 
@@ -170,7 +170,7 @@ def decomposed_saturation(network: BlockingNetwork) -> float:
 
 
 def check_decomposition(network: BlockingNetwork) -> None:
-    """Refuse regions, other blocking than after service, and full stations that jobs enter at."""
+    """Refuse regions, blocking other than after service, and limited stations of entry."""
     if network.windows or any(
         r.finite and r.blocking is not Blocking.AFTER_SERVICE for r in network.rooms
     ):
@@ -183,13 +183,13 @@ def check_decomposition(network: BlockingNetwork) -> None:
 
 
 def _full_rate(network: BlockingNetwork, visits: FloatArray) -> float:
-    """Throughput at which some station is always busy, whatever blocks [1/s]."""
+    """Throughput at which some station is always busy, without blocking [1/s]."""
     loads = [v * r.service_time / r.servers for v, r in zip(visits, network.rooms, strict=True)]
     return 1 / max(loads) if max(loads) > 0 else inf
 
 
 def _largest(exceeds: Callable[[float], bool], most: float) -> float:
-    """The largest rate that does not exceed a limit, by bisection from 0 to ``most``."""
+    """The largest rate that stays within a limit, by bisection from 0 to ``most``."""
     low, high = 0.0, most
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -220,7 +220,7 @@ def _loads(network: BlockingNetwork, rate: float, visits: FloatArray) -> _Loads:
 
 
 def _isolated(network: BlockingNetwork, station: int) -> IsolatedStation | None:
-    """An isolated station; None for one that no number of jobs can fill."""
+    """An isolated station; None if it can never be full."""
     room = network.rooms[station]
     most = network.population if network.closed else inf
     if not isfinite(min(room.places, most)) or not isfinite(room.servers):
@@ -239,7 +239,7 @@ def _isolated(network: BlockingNetwork, station: int) -> IsolatedStation | None:
 def _wait_and_queue(
     room: Room, isolated: IsolatedStation | None, rate: float, service: float
 ) -> tuple[float, float]:
-    """Mean time B that a job waits for a place at a station [s], and the number of jobs there."""
+    """Mean time B that a job waits for a place at a station [s], and jobs at the station."""
     if rate == 0:
         return 0.0, 0.0
     if isolated is not None:
@@ -257,11 +257,11 @@ def _wait_and_queue(
 def _with_followers(
     network: BlockingNetwork, station: int, through: FloatArray, service: FloatArray
 ) -> float:
-    """Jobs at a station without a limit, by the chain of it and the stations that block it.
+    """Jobs at an unlimited station, from the chain of it and the stations that block it.
 
-    While its queue is long, those stations are full more often than on average, so its mean
-    blocking time would not do. Each of them serves for its S*, and receives from elsewhere what
-    the first does not send there.
+    While its queue is long, these stations are full more often than on average, so its mean
+    blocking time would be wrong. Each of them serves for its S*, and also receives the jobs that
+    come from elsewhere.
     """
     onward = network.onward[station]
     others = [j for j in range(len(onward)) if onward[j] > 0 and j != station]

@@ -1,4 +1,4 @@
-"""Stations and regions that no job comes to: left out before a network is solved, and empty."""
+"""Stations and regions that no job visits: left out of the solution, then added as empty."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,19 +14,19 @@ from headway.records import dataclass
 Each = TypeVar("Each")
 
 EMPTY = WindowAnswer(0.0, 0.0, 0.0, 0.0, 0.0)
-"""A region that no job comes to."""
+"""The result of a region that no job visits."""
 
 
 @dataclass(frozen=True)
 class Visited:
-    """The part of a network that jobs come to.
+    """The part of a network that jobs visit.
 
     Parameters
     ----------
     network
-        That part.
+        This part of the network.
     places, windows
-        Positions of its stations and regions in the whole network.
+        Indices of its stations and regions in the whole network.
     """
 
     network: BlockingNetwork
@@ -35,7 +35,7 @@ class Visited:
 
     @staticmethod
     def of(network: BlockingNetwork) -> "Visited":
-        """Leave out the stations and regions that no job comes to.
+        """Leave out the stations and regions that no job visits.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class Visited:
         return Visited(part, places, windows)
 
     def extended(self, whole: BlockingNetwork, solution: BlockingSolution) -> BlockingSolution:
-        """Extend a solution of the visited part to the whole network: the rest is empty."""
+        """Extend a solution of the visited part to the whole network, with the rest empty."""
         if len(self.places) == len(whole.rooms):
             return solution
 
@@ -85,5 +85,5 @@ class Visited:
         )
 
     def pick(self, values: Sequence[Each]) -> list[Each]:
-        """Choose the values of the visited stations from one for each station."""
+        """The values of the visited stations, from one for each station."""
         return [values[k] for k in self.places]

@@ -1,7 +1,7 @@
-"""What approximations for blocking and regions miss, and the words that say so in every answer.
+"""The measured errors of approximations for blocking and regions, and the labels that state them.
 
-``python -m tests.campaigns.blocking_errors`` measures: largest relative errors over random small
-networks that are solved by their whole Markov chains too (docs/accuracy.md has medians and cases).
+``python -m tests.campaigns.blocking_errors`` measures them: the largest relative errors over random
+small networks whose whole Markov chains are solved too (docs/accuracy.md has medians and cases).
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,17 @@ OPEN, CLOSED = "open", "closed"
 
 DECOMPOSED = {OPEN: (5.4, 39.0), CLOSED: (37.9, 36.5)}
 EQUIVALENT = {OPEN: (0.0, 23.1), CLOSED: (5.5, 6.9)}
-"""Largest errors of throughputs (of open networks what saturates them) and response times [%]."""
+"""Largest errors of throughputs (for open networks, saturation throughputs) and response times
+[%].
+"""
 
 BEHIND = 2.2
-"""Of response times where what leaves a station that is blocked, or a region, is not Poisson."""
+"""Largest error of response times behind blocked stations or regions, whose output is not
+Poisson.
+"""
 
 DELAYED = {OPEN: (0.0, 17.2), CLOSED: (1.1, 2.8)}
-"""Where delays have squared coefficients of variation of 1/4 and 4."""
+"""Largest errors if delays have squared coefficients of variation of 1/4 and 4."""
 
 
 def decomposed_note(*, closed: bool) -> str:

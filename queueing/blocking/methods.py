@@ -1,4 +1,4 @@
-"""The methods for networks that block, as rows of the table of methods name them."""
+"""The functions of methods for networks with blocking, as named in the table of methods."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,14 +31,14 @@ _COMMAND = "python -m tests.campaigns.blocking_errors"
 
 
 def network_that_blocks(blocking: BlockingNetwork, stations: Sequence[Station]) -> Network:
-    """A network that blocks, at one operating point, as all methods see a network.
+    """A network with blocking, at one operating point, in the form that all methods take.
 
     Parameters
     ----------
     blocking
-        Its rooms, routes and regions.
+        The rooms, routes and regions.
     stations
-        What they are, in the same order.
+        Its stations, in the same order.
     """
     jobs = (
         JobClass("", population=blocking.population, think_time=blocking.think_time)
@@ -70,7 +70,7 @@ def by_chain(network: Network) -> Result:
 
 
 def by_chain_unasked(network: Network) -> Result | None:
-    """Solve by the whole Markov chain where it takes a fraction of a second."""
+    """Solve by the whole Markov chain if that takes a fraction of a second; otherwise None."""
     return by_chain(network) if has_small_chain(_blocking(network), network.kinds) else None
 
 
@@ -80,27 +80,27 @@ def by_flow_equivalence(network: Network) -> Result:
 
 
 def by_decomposition(network: Network) -> Result:
-    """Solve station by station, each with what the others send it and hold up."""
+    """Solve station by station, each with its arrivals and the servers that it blocks."""
     return _solved(network, BlockingMethod.DECOMPOSITION)
 
 
 def no_chain(network: Network) -> str:
-    """Say why the part that blocks has no whole Markov chain; empty where it has one."""
+    """Why the part with blocking has no whole Markov chain; empty if it has one."""
     return _refused(network, check_exponential, lambda core, _: check_chain(core))
 
 
 def no_equivalence(network: Network) -> str:
-    """Say why regions cannot be flow-equivalent servers; empty where they can."""
+    """Why regions cannot be flow-equivalent servers; empty if they can."""
     return _refused(network, check_equivalence)
 
 
 def no_decomposition(network: Network) -> str:
-    """Say why stations cannot be solved each alone; empty where they can."""
+    """Why stations cannot be isolated; empty if they can."""
     return _refused(network, check_exponential, lambda core, _: check_decomposition(core))
 
 
 def _refused(network: Network, *checks: Callable[[BlockingNetwork, list[Station]], None]) -> str:
-    """The first refusal by some checks of the part that blocks; empty where none refuses it."""
+    """The first refusal by some checks of the part with blocking; empty if there is none."""
     core, stations = core_of(_blocking(network), network.kinds)
     if is_empty(core):
         return ""
@@ -113,7 +113,7 @@ def _refused(network: Network, *checks: Callable[[BlockingNetwork, list[Station]
 
 
 def chain_error(network: Network) -> Error:
-    """Of a chain: exact, but for delays, which it takes to be exponential."""
+    """The error of a chain: exact, except for delays, which it takes as exponential."""
     if network.blocking is None:
         return EXACT
     _, stations = core_of(network.blocking, network.kinds)
@@ -123,7 +123,7 @@ def chain_error(network: Network) -> Error:
 
 
 def equivalence_error(network: Network) -> Error:
-    """Of regions as flow-equivalent servers: none where they hold all jobs of a closed network."""
+    """The error of flow-equivalent regions: none if they hold all jobs of a closed network."""
     core, _ = core_of(_blocking(network), network.kinds)
     if core.closed and all(window.limit >= core.population for window in core.windows):
         return EXACT
@@ -131,7 +131,7 @@ def equivalence_error(network: Network) -> Error:
 
 
 def decomposition_error(network: Network) -> Error:
-    """Of stations that block, each alone."""
+    """The error of isolated stations."""
     return Error(*DECOMPOSED[_side(network)], "", _COMMAND)
 
 
@@ -150,7 +150,7 @@ def _solved(network: Network, method: BlockingMethod) -> Result:
 
 
 def result_of(solution: BlockingSolution) -> Result:
-    """The answer at one operating point, as that of a network with C = 1."""
+    """The result at one operating point, in the form of a network with C = 1."""
     stay = solution.station_response_time
     through = np.asarray(solution.station_throughput)
     residence = stay * through / solution.throughput if solution.throughput else 0 * stay

@@ -13,17 +13,19 @@ from headway.queueing.network.blocking import Blocking, BlockingNetwork, Room, W
 from headway.records import dataclass
 
 OUT = -1
-"""Where jobs go that leave an open network."""
+"""The destination of jobs that leave an open network."""
 
 State: TypeAlias = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
-"""Jobs at each station; by station, where each job that it blocks is held; by region, the station
-that each job outside waits for. Both in order of arrival."""
+"""Jobs at each station; for each station, where each job that it blocks is held; for each
+region, the station that each job outside waits for. The last two in order of arrival.
+"""
 
 
 class Move(NamedTuple):
     """A route from a station (or from outside) to another (or out).
 
-    ``anew`` marks a job of a closed network that begins anew: it enters its region from outside.
+    ``anew`` marks a job of a closed network that begins a new cycle: it enters its region from
+    outside.
     """
 
     source: int
@@ -32,7 +34,7 @@ class Move(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """A move in a state: how many servers make it, and the state after it."""
+    """A move in a state: the number of servers that make it, and the next state."""
 
     move: Move
     servers: int
@@ -41,20 +43,20 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True)
 class StateStructure:
-    """What determines the states, whatever the rates.
+    """What determines the states of a network, whatever its rates.
 
     Parameters
     ----------
     rooms
-        Servers, places and blocking of each station; thinking is the last of a closed network.
+        Servers, places and blocking of each station; in a closed network, thinking is the last one.
     moves
         Routes with a probability above 0.
     windows
-        Regions.
+        The regions.
     population
         Jobs of a closed network, or 0.
     cap
-        Jobs at most in an unlimited queue of an open network: longer ones are not listed.
+        Largest number of jobs listed in an unlimited queue of an open network.
     """
 
     rooms: tuple[tuple[float, float, Blocking], ...]
@@ -65,15 +67,15 @@ class StateStructure:
 
     @property
     def empty(self) -> State:
-        """Nobody anywhere."""
+        """The state without any jobs."""
         return (0,) * len(self.rooms), ((),) * len(self.rooms), ((),) * len(self.windows)
 
     def window_of(self, station: int) -> int | None:
-        """Number of the region that a station is in; None for none."""
+        """The number of the region that a station is in; None if it is in none."""
         return next((k for k, w in enumerate(self.windows) if station in w.stations), None)
 
     def busy(self, state: State) -> list[int]:
-        """Servers at work, by station: those that are blocked are not."""
+        """Working servers by station, without blocked ones."""
         count, blocked, _ = state
         stopped = [0] * len(count)
         for queue in blocked:
@@ -94,23 +96,23 @@ class StateStructure:
                     yield Transition(move, servers, after)
 
     def moved(self, state: State, move: Move) -> State:
-        """The state after a job has been served, or has arrived."""
+        """The state after a job has completed service or arrived, and moved."""
         board = _Board(self, state)
         board.move(move)
         return board.state
 
     def longest(self, state: State) -> int:
-        """Jobs at whichever of the queues without limit has most."""
+        """Length of the longest unlimited queue."""
         free = [n for k, n in enumerate(state[0]) if self.endless(k)]
         return max([*free, *map(len, state[2])], default=0)
 
     def endless(self, station: int) -> bool:
-        """Whether nothing limits how many are at a station, in an open network."""
+        """Whether the number of jobs at a station is unlimited, in an open network."""
         return self.rooms[station][1] == inf and self.window_of(station) is None
 
 
 class _Board:
-    """A state that changes as jobs move."""
+    """A state that is changed as jobs move."""
 
     def __init__(self, shape: StateStructure, state: State) -> None:
         self.shape = shape
@@ -120,7 +122,7 @@ class _Board:
 
     @property
     def state(self) -> State:
-        """The state as it is now."""
+        """The present state."""
         return (
             tuple(self.count),
             tuple(map(tuple, self.blocked)),
@@ -146,7 +148,7 @@ class _Board:
         return self.shape.windows[window].stations
 
     def _to_station(self, source: int, target: int) -> None:
-        """Let a job go on if there is a place, or lose it; else block it or serve it again."""
+        """Move a job on if there is a place, or lose it; otherwise block it, or serve it again."""
         _, places, blocking = self.shape.rooms[target]
         free = self.count[target] < places
         if free:
@@ -158,7 +160,7 @@ class _Board:
             self.blocked[target].append(source)
 
     def _depart(self, station: int) -> None:
-        """Free a place, and let the first job that waits for it move up, which may free another."""
+        """Free a place; the first job waiting for it moves up, which may free another place."""
         self.count[station] -= 1
         if self.blocked[station]:
             first = self.blocked[station].pop(0)
@@ -177,7 +179,7 @@ class _Board:
 
 @dataclass(frozen=True)
 class Rates:
-    """A shape, and the rate at which a server makes each move [1/s]."""
+    """The structure of the states, and the rate at which one server makes each move [1/s]."""
 
     shape: StateStructure
     rate: dict[Move, float]
@@ -190,7 +192,7 @@ def rates_of(network: BlockingNetwork) -> Rates:
     Parameters
     ----------
     network
-        Open or closed; thinking becomes a station of its own, the last.
+        Open or closed; thinking becomes a further station, the last.
 
     Examples
     --------

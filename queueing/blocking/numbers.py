@@ -1,6 +1,6 @@
 """Distribution of the number of jobs at a station of a network with blocking: exact, by its chain.
 
-A blocked job counts where it was served; one outside a region counts nowhere.
+A blocked job is counted at the station that served it; a job outside a region is not counted.
 
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, for the queue without limit.
 """
@@ -21,27 +21,27 @@ from headway.queueing.network.blocking import BlockingNetwork
 from headway.queueing.numbers.laws import MOST_NUMBERS, NumberLaw
 from headway.queueing.stations.base import Station
 
-# Probabilities are listed down to _NOTHING, or until they fall geometrically (relative to 1 less
-# the ratio). Both only decide digits.
+# Probabilities are listed down to _NOTHING, or until they decrease geometrically (relative to 1
+# minus the ratio). Both only affect digits.
 _NOTHING, _STEADY = 1e-18, 1e-14
 
 
 def blocking_numbers(
     network: BlockingNetwork, stations: Sequence[Station], place: int
 ) -> NumberLaw:
-    """Find how many jobs are at one of the stations of a network that its chain solves.
+    """The number of jobs at a station of a network with blocking, from its chain.
 
     Parameters
     ----------
     network, stations
         As for `headway.queueing.blocking.solve_blocking.solve_blocking`.
     place
-        Which of the stations.
+        The index of the station.
 
     Raises
     ------
     GraphError
-        Behind what holds jobs up, and for chains that are too large.
+        For a station behind blocking ones, and for chains that are too large.
     Saturated
         For an open network in overload.
 
@@ -78,9 +78,9 @@ def blocking_numbers(
 
 
 def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
-    """Find how many jobs are at a station of a network that is solved as one chain.
+    """The number of jobs at a station of a network that is solved as one chain.
 
-    The chance to wait is known where nobody is held up after service; else it is NaN.
+    The probability to wait is known if no job is blocked after service; otherwise it is NaN.
 
     Examples
     --------
@@ -98,7 +98,8 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
     ratio, behind = 0.0, np.where(count > servers, 1.0, 0.0)
     if solution.level is not None and solution.level.station == place:
         head, ratio = _unlimited(solution, count)
-        whole = solution.chance[_last_of(solution)]  # of the longest level listed and all above
+        # of the longest level listed, including all longer ones
+        whole = solution.chance[_last_of(solution)]
         share = np.where(whole > 0, _level(solution) / np.where(whole > 0, whole, 1.0), 1.0)
         behind[_last_of(solution)] = 1 - share
     else:
@@ -114,7 +115,7 @@ def chain_numbers(network: BlockingNetwork, place: int) -> NumberLaw:
 def _wait_probability(rates: Rates, states: StateSums, place: int, behind: FloatArray) -> float:
     """Probability that an arrival waits: the share of departures that leave all servers busy.
 
-    As many jobs arrive to find n as leave n behind, in each state of the rest of the network.
+    In each state of the rest of the network, as many jobs find n as leave n behind.
     """
     made = [flow for move, flow in flows_by_state(rates, states).items() if move.source == place]
     flow = np.sum(made, axis=0)
@@ -122,24 +123,24 @@ def _wait_probability(rates: Rates, states: StateSums, place: int, behind: Float
 
 
 def _level(stationary: Stationary) -> FloatArray:
-    """Probabilities of the longest level listed alone: pi sum(R**k) (I - R) = pi."""
+    """Probabilities of the longest level listed, without longer ones: pi sum(R**k) (I - R) = pi."""
     ratio = _rate_matrix(stationary)
     return np.asarray(stationary.chance[_last_of(stationary)] @ (np.eye(len(ratio)) - ratio))
 
 
 def _rate_matrix(stationary: Stationary) -> FloatArray:
-    assert stationary.ratio is not None  # noqa: S101 - every chain with a level has it
+    assert stationary.ratio is not None  # noqa: S101 - every chain with levels has it
     return stationary.ratio
 
 
 def _last_of(stationary: Stationary) -> NDArray[np.intp]:
-    assert stationary.last is not None  # noqa: S101 - the same
+    assert stationary.last is not None  # noqa: S101 - every chain with levels has it
     return stationary.last
 
 
 def _unlimited(stationary: Stationary, count: NDArray[np.intp]) -> tuple[FloatArray, float]:
-    """Probabilities of the unlimited queue, and the ratio by which those beyond them fall."""
-    assert stationary.level is not None  # noqa: S101 - asked of one only
+    """Probabilities of the unlimited queue, and the ratio of successive ones beyond them."""
+    assert stationary.level is not None  # noqa: S101 - called for such chains only
     short = np.bincount(count, stationary.chance)[: stationary.level.steady]
     phases, ratio, before = _level(stationary), _rate_matrix(stationary), 0.0
     chances = [float(phases.sum())]

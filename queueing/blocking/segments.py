@@ -1,7 +1,7 @@
-"""The segments of an open network: upstream of its blocking stations, these, and downstream.
+"""Segments of an open network: upstream of its blocking stations, the core, and downstream.
 
-Upstream stations with a product form send Poisson flows to the core, whose own routes do not lead
-back to them; so each segment is solved by itself (Burke; Jackson).
+Upstream stations with a product form send Poisson flows to the core, and no route leads back from
+the core to them, so each segment is solved by itself (Burke; Jackson).
 """
 
 from dataclasses import replace
@@ -21,12 +21,12 @@ class Segments:
     Parameters
     ----------
     core
-        Positions of the stations that block, are blocked, or are in a region, and of those on
-        routes between them.
+        Indices of stations that block, are blocked, or are in a region, and of those on routes
+        between them.
     upstream
-        Those that no job comes to from the core.
+        Stations that no route from the core leads to.
     downstream
-        Those that jobs come to from the core; none goes back.
+        Stations reached from the core, from which no route leads back.
     """
 
     core: NDArray[np.intp]
@@ -53,7 +53,7 @@ def segments_of(network: BlockingNetwork) -> Segments:
         seeds |= ways[:, k]
     reach = ways | np.eye(len(ways), dtype=bool)
     while (further := (reach.astype(float) @ reach) > 0).sum() > reach.sum():
-        reach = further  # its transitive closure, by squaring
+        reach = further  # transitive closure, by squaring
     reached, reaching = reach[seeds].any(axis=0), reach[:, seeds].any(axis=1)
     core = seeds | (reached & reaching)
     return Segments(
@@ -62,11 +62,11 @@ def segments_of(network: BlockingNetwork) -> Segments:
 
 
 def core_network(network: BlockingNetwork, segments: Segments) -> BlockingNetwork:
-    """The core as an open network of its own, with its arrivals from outside and upstream."""
+    """The core as an open network of its own, with arrivals from outside and from upstream."""
     core, visits = segments.core, network.visits
     onward, entry = np.asarray(network.onward), np.asarray(network.entry)
     coming = entry[core] + visits[segments.upstream] @ onward[np.ix_(segments.upstream, core)]
-    coming = np.where(coming > 1e-15, coming, 0.0)  # flows of rounding alone
+    coming = np.where(coming > 1e-15, coming, 0.0)  # drop flows that are rounding only
     shares = coming / coming.sum() if coming.any() else np.eye(1, len(core))[0]
     place = {int(k): new for new, k in enumerate(core)}
     return replace(
@@ -83,18 +83,18 @@ def core_network(network: BlockingNetwork, segments: Segments) -> BlockingNetwor
 
 
 def outer_rates(network: BlockingNetwork, segments: Segments, leaving: FloatArray) -> FloatArray:
-    """Arrival rates at the stations outside the core, by the core's departures [1/s].
+    """Arrival rates at the stations outside the core, from the core's departures [1/s].
 
     Parameters
     ----------
     network, segments
-        By `segments_of`.
+        The network and its `segments_of`.
     leaving
         Throughput of each station of the core [1/s].
 
     Returns
     -------
-    Shape (stations,); for the core its throughputs.
+    Shape (stations,), with throughputs for stations in the core.
     """
     onward = np.asarray(network.onward)
     rates = network.arrival_rate * network.visits

@@ -1,4 +1,4 @@
-"""Networks with blocking and finite-capacity regions: by the chain, or approximately beyond it."""
+"""Networks with blocking and finite-capacity regions: by their chain, or approximately."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,17 +24,18 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.speeds.dependent import LoadDependent
 
 SWIFT = 4_000
-"""States at most of a chain that is solved unasked: a fraction of a second. Only speed decides."""
+"""Most states of a chain solved without being asked for: a fraction of a second. Speed only."""
 
-_CROWD = 1e5  # times the fastest service: the extrapolation errs by its square, 1e-10
-_AT_ONCE = 1e30  # [1/s], for jobs that return at once: far above any rate, so digits do not change
-# An open region has its speed by number listed up to so many jobs; one with a larger limit is
-# refused where its last listed place is taken with more than this probability.
+_CROWD = 1e5  # times the fastest service: the extrapolation errs by its inverse square, 1e-10
+# [1/s], for jobs that return at once: so far above any rate that digits do not change
+_AT_ONCE = 1e30
+# The speed of an open region is listed up to this number of jobs; a region with a larger limit is
+# refused if its last listed place is occupied with more than this probability.
 _WIDE, _NEVER = 2_000, 1e-12
 
 
 class BlockingMethod(StrEnum):
-    """How a network with blocking is solved; ``auto`` takes the chain where it is small."""
+    """How a network with blocking is solved; ``auto`` takes the chain if it is small."""
 
     AUTO = "auto"
     CHAIN = "chain"
@@ -66,16 +67,16 @@ def solve_blocking(
     Parameters
     ----------
     network
-        Its rooms as `room_of` gives them.
+        Its rooms as made by `room_of`.
     stations
-        What they are; kinds without a chain stand outside what blocks, or have a product form.
+        Its stations; kinds without a chain must be outside the core, or have a product form.
     way
-        The method; what it cannot solve is refused.
+        The method; networks that it cannot solve are refused.
 
     Raises
     ------
     GraphError
-        For what is too large for the chain and has no approximation, with the reason.
+        For a chain that is too large if no approximation applies, with the reason.
     Saturated
         For an open network in overload.
 
@@ -98,7 +99,7 @@ def solve_blocking(
 def core_of(
     network: BlockingNetwork, stations: Sequence[Station]
 ) -> tuple[BlockingNetwork, list[Station]]:
-    """What of a network blocks, or can be blocked: all of a closed one, the core of an open one.
+    """The part of a network with blocking: all of a closed one, the core of an open one.
 
     Parameters
     ----------
@@ -114,12 +115,12 @@ def core_of(
 
 
 def is_empty(network: BlockingNetwork) -> bool:
-    """Whether nobody ever comes."""
+    """Whether no job ever arrives."""
     return not (network.closed or network.arrival_rate)
 
 
 def has_small_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
-    """Whether the chain of a network, or of the core of an open one, is solved unasked.
+    """Whether the chain of a network, or of the core of an open one, is small enough unasked.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def _solved(
 def _one_network(
     network: BlockingNetwork, stations: Sequence[Station], method: BlockingMethod
 ) -> BlockingSolution:
-    """Solve a closed network, or an open one's core, by one method; refuse what it cannot solve."""
+    """Solve a closed network, or the core of an open one, by one method; refuse others."""
     chosen = method
     if method is BlockingMethod.AUTO and _has_chain(network, stations):
         chosen = BlockingMethod.CHAIN
@@ -175,7 +176,7 @@ def check_exponential(network: BlockingNetwork, stations: Sequence[Station]) -> 
 
 
 def check_equivalence(network: BlockingNetwork, stations: Sequence[Station]) -> None:
-    """Refuse stations with a capacity beside regions, and open routes without a product form."""
+    """Refuse limited stations beside regions, and open routes without a product form."""
     full = [n for n, room in zip(network.called, network.rooms, strict=True) if room.finite]
     if full:
         msg = f"{full[0]} has a capacity, there is a region too, and the Markov chain is too large"
@@ -189,10 +190,10 @@ def check_equivalence(network: BlockingNetwork, stations: Sequence[Station]) -> 
 
 
 def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -> float:
-    """Throughput from which on some queue of a network grows for ever [1/s].
+    """Throughput above which some queue of a network grows without limit [1/s].
 
-    Where no queue of a closed network can grow, as jobs find no place: its throughput while a job
-    always waits to enter.
+    If no queue of a closed network can grow, it is the throughput while a job always waits to
+    enter.
 
     Parameters
     ----------
@@ -220,8 +221,8 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     if _has_chain(core, inner):
         own = saturation(core)
         if network.closed and own == inf:
-            # Somebody always waits to enter: arrivals at a rate a that is large beside services
-            # leave X(a) = X - c / a + O(a**-2), so X = 2 X(2 a) - X(a).
+            # A job always waits to enter: for an arrival rate a that is large beside services, X(a)
+            # = X - c / a + O(a**-2), so X = 2 X(2 a) - X(a).
             fast = _CROWD * max(1 / room.service_time for room in core.rooms)
             once, twice = (
                 solve_chain(replace(core, arrival_rate=k * fast)).throughput for k in (1, 2)
@@ -237,7 +238,7 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
 
 
 def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list[float]:
-    """Throughput of the system at which each region always is full, as if the rest were faster.
+    """Throughput of the system at which each region is always full, as if the rest were faster.
 
     Examples
     --------
@@ -260,14 +261,14 @@ def _has_chain(network: BlockingNetwork, stations: Sequence[Station]) -> bool:
 def _regions(
     network: BlockingNetwork, stations: Sequence[Station]
 ) -> list[tuple[window.Equivalent, float]]:
-    """Each region as a flow-equivalent server, and a job's visits to it."""
+    """Each region as a flow-equivalent server, with a job's visits to it."""
     regions = []
     visits = network.visits
     most = network.population if network.closed else _WIDE
     for region in network.windows:
         members = list(region.stations)
         entries = network.entries(region)
-        each = visits[members] / entries if entries else np.ones(len(members))  # nobody comes
+        each = visits[members] / entries if entries else np.ones(len(members))  # no jobs come
         inside = [stations[k] for k in members]
         server = window.flow_equivalent(inside, each.tolist(), min(int(region.limit), most))
         regions.append((server, entries))
@@ -275,7 +276,7 @@ def _regions(
 
 
 def _open_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
-    """Solve an open network whose regions are load-dependent servers with Poisson arrivals."""
+    """Solve an open network with regions as load-dependent servers with Poisson arrivals."""
     rates = network.arrival_rate * network.visits
     queue, busy, windows = np.zeros(len(stations)), np.zeros(len(stations)), []
     for (region, entries), place in zip(_regions(network, stations), network.windows, strict=True):
@@ -301,7 +302,7 @@ def _completed(
     means: tuple[FloatArray, FloatArray],
     windows: tuple[WindowAnswer, ...],
 ) -> BlockingSolution:
-    """Complete a solution by throughputs, and means of queue lengths and utilisations."""
+    """Complete a solution from throughputs, mean queue lengths and utilisations."""
     queue, busy = means
     present = queue.sum() + sum(w.queue_length for w in windows)
     through = float(rates[0] / network.visits[0]) if network.closed else network.arrival_rate
@@ -320,10 +321,10 @@ def _completed(
 
 
 def _closed_regions(network: BlockingNetwork, stations: Sequence[Station]) -> BlockingSolution:
-    """Solve a closed network whose regions are load-dependent servers.
+    """Solve a closed network with regions as load-dependent servers.
 
-    A region faces the rest of the network as one server too, whose speed is the rest's throughput
-    with as many jobs as are not in the region or before it (Chandy, Herzog and Woo).
+    For a region, the rest of the network is a single server too, with the throughput of the rest
+    for as many jobs as are neither in the region nor waiting for it (Chandy, Herzog and Woo).
     """
     regions = _regions(network, stations)
     visits, many = network.visits, network.population
@@ -367,7 +368,7 @@ def _with_outer_stations(
     segments: Segments,
     solution: BlockingSolution,
 ) -> BlockingSolution:
-    """Add the stations upstream and downstream of the core, each at its arrival rate."""
+    """Add the stations upstream and downstream of the core, at their arrival rates."""
     outer = [*segments.upstream, *segments.downstream]
     if not outer:
         return solution
@@ -402,7 +403,7 @@ def _with_outer_stations(
 
 
 def _poisson_note(network: BlockingNetwork, stations: Sequence[Station], segments: Segments) -> str:
-    """Name the stations whose arrivals are taken as Poisson and are not; empty for none."""
+    """Name stations with arrivals taken as Poisson though they are not; empty for none."""
     ways = np.asarray(network.onward) > 0
     rough = [k for k in segments.upstream if not stations[k].can.product_form]
     behind = reached(ways, np.asarray(ways[rough].any(axis=0)))

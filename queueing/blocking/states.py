@@ -1,4 +1,4 @@
-"""The state space of a network with blocking: bounded before it is listed."""
+"""The state space of a network with blocking: its size is bounded before it is listed."""
 
 from functools import lru_cache
 from math import inf, isfinite
@@ -16,7 +16,7 @@ from headway.queueing.network.blocking import Blocking
 from headway.records import dataclass
 
 MOST = 20_000
-"""States at most of a chain that is solved: about ten seconds to list them. For speed only."""
+"""Most states of a chain that is solved: listing them takes about ten seconds. For speed only."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class StateSpace:
     Parameters
     ----------
     states
-        Their list.
+        The states, as a list.
     source, target, move, servers
-        Of each transition: the states that it leads from and to, its move (a position in the
-        shape), and how many servers make it.
+        For each transition: the states that it leads from and to, its move (an index in the
+        structure), and the number of servers that make it.
     count, busy
-        Jobs, and servers at work, by state (rows) and station.
+        Jobs and working servers, by state (rows) and station.
     """
 
     states: tuple[State, ...]
@@ -52,9 +52,9 @@ class StateSpace:
 def estimate(shape: StateStructure) -> float:
     """Upper bound on the number of states, without listing them.
 
-    The states of each station and region are counted by their number of jobs, and convolved.
-    Blocked jobs are counted at the station that they wait for, by where they come from; jobs
-    outside a region by where they go.
+    The states of each station and region are counted by number of jobs, and convolved. Blocked jobs
+    are counted at the station that they wait for, by where they come from; jobs outside a region by
+    where they are going.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def estimate(shape: StateStructure) -> float:
 
 
 def _station_counts(shape: StateStructure, station: int, size: int) -> FloatArray:
-    """States with n jobs at a station or blocked on their way to it, n = 0, 1..."""
+    """Numbers of states with 0, 1... jobs at a station or blocked on their way to it."""
     _, places, blocking = shape.rooms[station]
     most = int(min(places, size) if isfinite(places) else min(shape.cap, size))
     ways = np.zeros(size + 1)
@@ -98,7 +98,7 @@ def _station_counts(shape: StateStructure, station: int, size: int) -> FloatArra
 
 
 def _region_counts(shape: StateStructure, window: int, size: int) -> FloatArray:
-    """States with n jobs in a region or waiting outside it, n = 0, 1..."""
+    """Numbers of states with 0, 1... jobs in a region or waiting outside it."""
     limit = int(min(shape.windows[window].limit, size))
     inside = np.eye(1, size + 1)[0]
     for _ in shape.windows[window].stations:
@@ -112,7 +112,7 @@ def _region_counts(shape: StateStructure, window: int, size: int) -> FloatArray:
 
 
 def targets_of(shape: StateStructure, window: int) -> set[int]:
-    """Stations of a region at which jobs enter it."""
+    """Stations of a region that jobs enter it at."""
     stations = shape.windows[window].stations
     return {
         m.target
@@ -143,7 +143,7 @@ def space_of(shape: StateStructure) -> StateSpace:
 
     Raises
     ------
-    GraphError
+    For too many states, or several sets of states that are never left.
         For too many, or where several sets of states hold the network for ever.
     """
     check_size(shape)
@@ -197,7 +197,7 @@ def start(shape: StateStructure) -> State:
     """
     count, outside = list(shape.empty[0]), list(shape.empty[2])
     todo = {m.target for m in shape.moves if m.anew}
-    here = set() if todo else set(range(len(shape.rooms)))  # stations that jobs come to
+    here = set() if todo else set(range(len(shape.rooms)))  # stations that jobs visit
     while todo - here:
         here |= todo
         todo = {m.target for m in shape.moves if m.source in here}

@@ -19,12 +19,12 @@ class Equivalent:
     Parameters
     ----------
     rates
-        Throughput with 1, 2... jobs inside [1/s], shape (limit,); the last one for more, which wait
-        outside.
+        Throughput with 1, 2... jobs inside [1/s], shape (limit,); with more, the others wait
+        outside, and the last value holds.
     queues
-        Mean number at each of its stations with 0, 1... inside, shape (stations, limit + 1).
+        Mean number at each of its stations with 0, 1... jobs inside, shape (stations, limit + 1).
     working
-        The utilisation of each then.
+        Utilisation of each station, with as many jobs inside.
     """
 
     rates: FloatArray
@@ -33,7 +33,7 @@ class Equivalent:
 
     @property
     def limit(self) -> int:
-        """Jobs inside at once."""
+        """Largest number of jobs inside."""
         return self.rates.size
 
 
@@ -42,12 +42,12 @@ def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit:
 
     Parameters
     ----------
-    stations
+    Its stations, of kinds with a product form.
         Its stations, of kinds with a product form.
     visits
-        Mean visits to each of a job that comes in.
+        Mean visits to each station by a job that enters the region.
     limit
-        Jobs inside at once, a whole number of 1 or more.
+        Largest number of jobs inside, a whole number from 1.
 
     Raises
     ------
@@ -74,14 +74,14 @@ def flow_equivalent(stations: Sequence[Station], visits: Sequence[float], limit:
 
 @dataclass(frozen=True)
 class RegionState:
-    """A region in its network.
+    """A region as a part of its network.
 
     Parameters
     ----------
     answer
-        Of the region.
+        The results of the region.
     queues, working
-        Mean number at each of its stations, and its utilisation, shape (stations,).
+        Mean number and utilisation of each of its stations, shape (stations,).
     chance
         Probability of 0, 1... jobs inside or waiting outside, shape (numbers,).
     """
@@ -98,14 +98,14 @@ def open_window(region: Equivalent, rate: float) -> RegionState:
     Parameters
     ----------
     region
-        By `flow_equivalent`.
+        The region, by `flow_equivalent`.
     rate
-        Arrivals [1/s], below what it lets through while it is full.
+        Arrival rate [1/s], below its throughput when it is full.
 
     Raises
     ------
     Saturated
-        For more.
+        For a higher arrival rate.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def closed_window(region: Equivalent, coming: FloatArray) -> RegionState:
     Parameters
     ----------
     region
-        By `flow_equivalent`.
+        The region, by `flow_equivalent`.
     coming
         Arrival rate while 0, 1... N - 1 jobs are inside or waiting outside [1/s], shape (N,).
 

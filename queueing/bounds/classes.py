@@ -1,7 +1,7 @@
 """Bounds on each class of a closed or mixed network, without solving it.
 
-An arrival waits for the jobs that it finds, V R <= D (1 + Q(N - 1_c) / m) at m servers, and at
-least for those of them that cannot be thinking. Open classes leave a single server 1 - u of its
+An arrival waits at most for the jobs that it finds, V R <= D (1 + Q(N - 1_c) / m) at m servers, and
+at least for those that cannot be thinking. Open classes leave the share 1 - u of a single server's
 speed, which is exact with a product form.
 
 Source: Zahorjan, Sevcik, Eager and Galler, CACM 25(2), 1982; Kerola, "The composite bound method
@@ -26,9 +26,10 @@ def class_bounds(
 ) -> dict[str, dict[str, Bounds]]:
     """Bounds on the closed classes of a network with a product form, by class and method.
 
-    Asymptotic: nobody waits, or its bottleneck is its own; or it waits behind everybody wherever
-    it comes. Balanced job: N - 1 jobs are at its largest demand, or at its least. Composite: what
-    the others get through at the least is no longer left to it.
+    Asymptotic: no job waits, or the class's own bottleneck limits it; or each job waits behind all
+    others at every visit. Balanced job: the other N - 1 jobs are at the station with its largest
+    demand, or with its smallest. Composite: the least throughputs of other classes reduce the
+    capacity that is left to it.
 
     Parameters
     ----------
@@ -37,13 +38,13 @@ def class_bounds(
 
     Returns
     -------
-    Bounds by method, by name of the class; none for classes without jobs, and none at all where
-    stations have no product form, speeds of their own, or pools that open classes use too.
+    Bounds by method and by name of class; none for classes without jobs, and none at all if
+    stations have no product form, varying speeds, or pools that open classes use too.
 
     Raises
     ------
     GraphError, InvalidParameter
-        For what is no network.
+        For an invalid network.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def class_bounds(
 
 
 def why_unbounded(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> str:
-    """Say why `class_bounds` gives none; empty if it gives some.
+    """Why `class_bounds` returns none; empty if it returns some.
 
     Examples
     --------
@@ -104,11 +105,11 @@ def _unbounded(network: Network, opened: FloatArray) -> str:
 
 @dataclass(frozen=True)
 class _ClosedClasses:
-    """Closed classes, by their demands at queues and at one server of each.
+    """Closed classes, with their demands at queues.
 
-    `demand` D and `each` D / m have shape (classes, stations, points); `total` their sum, `think`
-    Z with delays, `away` Z alone, `jobs` N, shape (classes, points); `split` whether no queue has
-    several servers, so that an arrival that finds a job waits.
+    `demand` D and `each` D / m have shape (classes, stations, points); `total` is their sum,
+    `think` is Z with delays, `away` is Z alone and `jobs` is N, shape (classes, points); `split`
+    says whether every queue has a single server, so that an arrival that finds a job waits.
     """
 
     demand: FloatArray
@@ -121,7 +122,7 @@ class _ClosedClasses:
 
     @property
     def others(self) -> FloatArray:
-        """Jobs other than one of a class, shape (classes, points)."""
+        """Number of other jobs, for a job of each class, shape (classes, points)."""
         return np.asarray(np.maximum(self.jobs.sum(axis=0) - 1, 0) + 0 * self.jobs)
 
 
@@ -157,7 +158,7 @@ def _balanced(queued: _ClosedClasses) -> tuple[FloatArray, FloatArray]:
 
 
 def _queued(queued: _ClosedClasses) -> FloatArray:
-    """Jobs in queues that an arrival finds at least: N - X Z, with X at most N / (Z + D)."""
+    """Least mean number of jobs in queues at an arrival: N - X Z, with X at most N / (Z + D)."""
     whole = queued.total + queued.think
     share = np.where(whole > 0, queued.total / np.where(whole > 0, whole, 1.0), 0.0)
     return np.asarray((queued.jobs * share).sum(axis=0) - share)
@@ -165,7 +166,7 @@ def _queued(queued: _ClosedClasses) -> FloatArray:
 
 def _composite(queued: _ClosedClasses) -> tuple[FloatArray, FloatArray]:
     low, upper = _balanced(queued)
-    # A class that needs nothing anywhere has no limit, and holds nothing.
+    # A class without any demand has no limit, and takes up nothing.
     busy = np.where(queued.each > 0, low[:, None], 0.0) * queued.each
     left = np.maximum(1 - (busy.sum(axis=0) - busy), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,8 +1,8 @@
 """Bounds on a closed network's throughput and response time, without solving it.
 
-Everything takes arrays: demands are a sequence over stations of numbers or arrays over
-operating points, which population and think time broadcast with. Bounds other than the
-asymptotic ones are for single servers (and delays, which belong to the think time).
+All arguments may be arrays: demands are a sequence over stations of numbers or arrays over
+operating points, which population and think time broadcast with. Bounds other than the asymptotic
+ones are for single servers (and delays, which count as think time).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def asymptotic_bounds(
     think_time: Amount = 0.0,
     servers: Sequence[Amount] | None = None,
 ) -> Bounds:
-    """Limits by no waiting at all, by the bottleneck, and by waiting behind everybody.
+    """Limits by no waiting, by the bottleneck, and by waiting behind all other jobs.
 
     N / (Z + sum D (1 + (N-1)/m)) <= X <= min(min m/D, N / (Z + sum D))
 
@@ -95,13 +95,13 @@ def balanced_job_bounds(
 def proportional_bounds(
     demands: Sequence[Amount], population: Amount, think_time: Amount = 0.0
 ) -> Bounds:
-    """Limits by how unequal demands part the jobs: by D at the least, by D**(N-1) at the most.
+    """Limits by the distribution of jobs over unequal demands: as D, or as D**(N-1) at most.
 
     N / (Z + D + n_most sum D**N / sum D**(N-1)) <= X
     <= min(1/D_max, N / (Z + D + (N-1) / (1 + Z/D) sum D**2 / D))
 
-    with at most n_most = (N-1) / (1 + Z/((N-1) D)) of N - 1 jobs in queues: as X(N-1) is no less
-    than (N-1) / (Z + (N-1) D).
+    where at most n_most = (N-1) / (1 + Z/((N-1) D)) of N - 1 jobs are in queues, as X(N-1) is at
+    least (N-1) / (Z + (N-1) D).
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _balanced_upper(demand: Amount, jobs: Amount, think: Amount) -> Amount:
 
 
 def _geometric_length(ratio: FloatArray, jobs: FloatArray) -> FloatArray:
-    """Sum of ratio**j, j = 1..N; where ratio reaches 1 its slack is 0, and so its weight."""
+    """Sum of ratio**j, j = 1..N; if the ratio reaches 1, its slack is 0, and so its weight."""
     some = np.minimum(ratio, 1 - 1e-12)
     return np.asarray((some - some ** (jobs + 1)) / (1 - some))
 

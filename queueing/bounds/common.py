@@ -1,4 +1,4 @@
-"""What bounds are, and what they are read from."""
+"""The form of bounds, and the numbers that they are computed from."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ class Bounds:
 def read_demands(
     demands: Sequence[Amount], population: Amount, think_time: Amount
 ) -> tuple[Amount, Amount, Amount]:
-    """Demands, shape (stations, points...), population and think time as arrays; or refuse them."""
+    """Check demands, population and think time; as arrays, demands (stations, points...)."""
     if len(demands) == 0:
         raise GraphError("bounds need a station; add one")
     for value in demands:
@@ -47,7 +47,7 @@ def read_demands(
 
 
 def read_servers(servers: Sequence[Amount] | None, demand: FloatArray) -> Amount:
-    """Servers in the shape of the demands; 1 each where none are given."""
+    """Servers in the shape of the demands; 1 each by default."""
     if servers is None:
         return np.ones(demand.shape)
     if len(servers) != len(demand):
@@ -60,7 +60,7 @@ def read_servers(servers: Sequence[Amount] | None, demand: FloatArray) -> Amount
 
 
 def in_order(lower: Amount, upper: Amount, jobs: Amount, think: Amount) -> Bounds:
-    """Order the limits: equal ones may have been rounded past each other."""
+    """Put the limits in order: rounding may have exchanged equal ones."""
     lower = np.minimum(lower, upper)
     slow, fast = (interactive_response_time(jobs, rate, think) for rate in (lower, upper))
     return Bounds(plain(lower), plain(upper), plain(fast), plain(slow))

@@ -26,10 +26,10 @@ def network_bounds(
 ) -> dict[str, Bounds]:
     """Bounds on a closed network of stations, by method.
 
-    Asymptotic ones for every kind, by the rates that occur with N jobs: X is at most the
-    fastest rate over V, less where a station slows down (`slowed_throughput`), and a visit takes
-    no less than the shortest, no more than the longest mean time. Balanced job and geometric ones
-    where all that is no delay is single servers.
+    Asymptotic bounds for every kind, from the rates possible with N jobs: X is at most the fastest
+    rate over V, or less if a station slows down (`slowed_throughput`), and a visit takes between
+    the shortest and the longest mean time. Balanced job and geometric bounds if all stations other
+    than delays are single servers.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def network_bounds(
 
     Returns
     -------
-    Bounds by name; none where no station limits the throughput.
+    Bounds by name; empty if no station limits the throughput.
 
     Raises
     ------
@@ -81,12 +81,12 @@ def network_bounds(
         for name, kind in kinds.items():
             limits = kind(demands, population, think)
             ends[name] = limits.throughput_lower, limits.throughput_upper
-    apart = still - think + np.asarray(think_time, float)  # a delay is part of the response
+    apart = still - think + np.asarray(think_time, float)  # delays are part of the response time
     return {name: in_order(*limits, jobs, apart) for name, limits in ends.items()}
 
 
 def _steady(station: Station, population: Amount) -> bool:
-    """Whether it serves as fast with any number of N jobs there."""
+    """Whether the station is as fast with any number up to N of jobs."""
     if station.can.product_form is not ServiceKind.VARYING:
         return True
     varying: Any = station
@@ -97,12 +97,12 @@ def _steady(station: Station, population: Amount) -> bool:
 def least_throughput(
     stations: Sequence[Station], visits: Sequence[Amount], population: Amount, think_time: Amount
 ) -> Amount:
-    """Throughput if every job waited behind all others: the asymptotic bound from below [1/s].
+    """Throughput if every job waited behind all others: the asymptotic lower bound [1/s].
 
     Parameters
     ----------
     stations, visits, population, think_time
-        As for `network_bounds`, known to be in their domains; infinite where nothing takes time.
+        As for `network_bounds`, already checked; infinite if nothing takes time.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def most_throughput(
 def _rate(
     population: Amount, think_time: Amount, visits: Sequence[Amount], stays: Sequence[Amount]
 ) -> Amount:
-    """Jobs over the time that each takes."""
+    """Jobs divided by the time that each takes."""
     time = think_time + sum(v * stay for v, stay in zip(visits, stays, strict=True))
     with np.errstate(divide="ignore"):
         return plain(np.asarray(population) / np.asarray(time))

@@ -15,12 +15,12 @@ def open_bounds(
 ) -> dict[str, Bounds]:
     """Bounds on an open network, by method.
 
-    Asymptotic, for every kind that loses no job: X below saturation, and R no less than without
-    waiting. Balanced system, where all stations have a product form without speeds of their own:
+    Asymptotic, for every kind of station that loses no jobs: X below saturation, and R at least
+    that without waiting. Balanced system, if all stations have a product form and constant speeds:
 
     Z + D / (1 - lambda D / n) <= R <= Z + D / (1 - U_max)
 
-    with D the demand for n single servers (the lower limit: for their queues; of pools D alone),
+    with D the total demand of n single servers (for pools, the lower limit has D without queueing),
     Z the time at delays, and U_max the utilisation of the bottleneck.
 
     Parameters
@@ -32,7 +32,7 @@ def open_bounds(
 
     Returns
     -------
-    Bounds by name; none where some station loses jobs.
+    Bounds by name; empty if some station loses jobs.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def open_bounds(
 def _balanced(
     pairs: Sequence[tuple[Station, FloatArray]], rate: FloatArray, most: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Balanced job bounds on the response time: lower and upper."""
+    """Balanced system bounds on the response time: lower and upper."""
     queues = [(s, v * np.asarray(s.service_time, float)) for s, v in pairs if s.can.limits]
     still = sum((v * np.asarray(s.service_time, float) for s, v in pairs if not s.can.limits), 0.0)
     total = np.asarray(sum((demand for _, demand in queues), 0.0))
@@ -78,7 +78,7 @@ def _balanced(
 
 
 def _slowed(time: FloatArray, busy: FloatArray) -> FloatArray:
-    """The time over 1 - U, infinite from U = 1 on."""
+    """The time divided by 1 - U; infinite from U = 1 on."""
     free = np.where(busy < 1, 1 - busy, 1.0)
     return np.asarray(np.where((busy < 1) | (time == 0), time / free, np.inf))
 

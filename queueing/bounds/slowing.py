@@ -1,10 +1,10 @@
-"""Bounds on closed networks with a station whose rate falls as jobs come.
+"""Bounds on closed networks with a station that slows down as jobs arrive.
 
-With n of N jobs at such a station the rest of the network has the throughput x(N - n) that it has
-alone with N - n jobs (Norton's theorem, for a product form), and the station serves at the rate
-r(n) / V. So its number of jobs is a birth-death process, and the throughput is the mean of
-r(n) / V. Each x(m) lies between its asymptotic bounds; which of the two gives the larger mean is
-found by policy iteration. So a high rate at few jobs counts only as far as few jobs can be there.
+With n of N jobs at such a station, the rest of the network has the throughput x(N - n) of that rest
+with N - n jobs (Norton's theorem, for a product form), and the station serves at the rate r(n) / V.
+So its number of jobs is a birth-death process, and the throughput is the mean of r(n) / V. Each
+x(m) lies between its asymptotic bounds; which of the two gives the larger mean is found by policy
+iteration. So a high rate at few jobs counts only as far as few jobs can be there.
 
 Source: Chandy, Herzog and Woo, IBM J. Res. Dev. 19(1), 1975, for Norton's theorem; Howard, *Dynamic
 Programming and Markov Processes*, 1960, for policy iteration.
@@ -22,9 +22,10 @@ from headway.queueing.stations.base import Station
 
 Bound = Callable[[Sequence[Station], Sequence[Amount], Amount, Amount], Amount]
 
-_MOST = 1_000_000  # jobs times operating points: beyond, this bound is left out, for speed
-_STEPS = 50  # of policy iteration at most, which needs a handful; without an end no bound is given
-_AT_ONCE = 1e30  # times the rates at most: in place of an infinite throughput of the others
+_MOST = 1_000_000  # most jobs times operating points; beyond, this bound is left out, for speed
+# most steps of policy iteration, which needs a handful; if it does not end, there is no bound
+_STEPS = 50
+_AT_ONCE = 1e30  # times the largest rate: stands for an infinite throughput of the rest
 
 
 def slowed_throughput(
@@ -34,14 +35,14 @@ def slowed_throughput(
     think_time: Amount,
     ends: tuple[Bound, Bound],
 ) -> FloatArray:
-    """Upper bound on the throughput by stations that slow down; infinite without any [1/s].
+    """Upper bound on the throughput from stations that slow down; infinite if none does [1/s].
 
     Parameters
     ----------
     stations, visits, population, think_time
         As for `headway.queueing.network_bounds`.
     ends
-        Bounds from below and above on the throughput of any network, `least_throughput` and
+        Lower and upper bound on the throughput of any network, `least_throughput` and
         `most_throughput`.
 
     Examples
@@ -90,7 +91,7 @@ def _service_rates(station: Any, number: FloatArray) -> FloatArray:
 
 
 def _arrivals(through: FloatArray, jobs: FloatArray) -> FloatArray:
-    """Arrival rates with 0, 1... jobs there: the throughput x(N - n) of the others."""
+    """Arrival rates with 0, 1... jobs at the station: the throughputs x(N - n) of the rest."""
     rest = jobs.astype(int) - np.arange(len(through)).reshape(-1, *[1] * jobs.ndim)
     come = np.take_along_axis(through, np.maximum(rest, 1) - 1, axis=0)
     return np.where(rest > 0, come, 0.0)

@@ -1,17 +1,17 @@
-"""Bounds on networks that have no product form: with forks, with blocking, with regions.
+"""Bounds on networks without a product form: with forks, blocking or regions.
 
-They need means of service times only. With S the mean service time of a visit, V the visits of a
-job and its parts, and N jobs:
+They need mean service times only. With S the mean service time of a visit, V the visits of a job
+and its parts, and N jobs:
 
-* No server works more than all the time: X V S <= m at every station. A region holds no more than
-  its limit K, and each job inside stays for its services at least: X sum V S <= K over its
-  stations (Little's law).
-* A job takes its services at the least, and for a fork the k-th of its services, as each part
-  takes no less than its own: X <= N / (Z + sum V L).
-* At every moment somebody thinks or some server works. Blocked jobs wait for a station that is
-  full, jobs outside a region for those inside it, and requests that fork for parts that are served
-  or queued; a ring in which all wait for one another is a deadlock, which is refused. So their
-  mean number is 1 at least: X (Z + sum V S) >= 1, whatever N.
+* A server works at most all the time: X V S <= m at every station. A region holds at most K jobs,
+and each job stays inside for at least its services: X sum V S <= K over its stations (Little's
+law).
+* A job takes at least its services, and at a fork at least the k-th shortest of the services, as
+each part takes at least its own: X <= N / (Z + sum V L).
+* At every moment some job thinks or some server works. Blocked jobs wait for a full station, jobs
+outside a region for those inside, and forked requests for parts in service or in queues; a ring in
+which all wait for one another is a deadlock, which is refused. So the mean number of these is at
+least 1: X (Z + sum V S) >= 1, whatever N.
 
 Source: Denning and Buzen, "The operational analysis of queueing network models", ACM Computing
 Surveys 10(3), 1978, for operational bounds, which need no distributions.
@@ -31,12 +31,12 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class StationUse:
-    """A job's use of a station, apart from waiting and blocking.
+    """A job's use of a station, without waiting and blocking.
 
     Parameters
     ----------
     station
-        What it is.
+        The station.
     visits, own
         Mean visits of a job and its parts, and of the job itself.
     """
@@ -50,15 +50,15 @@ class StationUse:
         return np.asarray(self.own * _shortest(self.station, population), float)
 
     def inside(self, population: Amount) -> FloatArray:
-        """Mean time that its parts, or it, are in service there [s]."""
+        """Mean time that a job or its parts are in service there [s]."""
         if self.station.can.joins:
-            return np.zeros(())  # its branches serve
+            return np.zeros(())  # its branches are served instead
         return np.asarray(self.visits * _longest(self.station, population), float)
 
     def most(self, population: Amount) -> FloatArray:
-        """Throughput at which it is always busy [1/s]."""
+        """Throughput at which the station is always busy [1/s]."""
         station = self.station
-        if station.can.loses:  # as no station does that is full at times
+        if station.can.loses:  # a station that is full at times loses no jobs
             fastest: Amount = station.count / np.asarray(station.service_time)
         else:
             fastest = station.fastest(population)
@@ -78,15 +78,15 @@ def universal_bounds(
     Parameters
     ----------
     held
-        Its stations.
+        The stations of the network.
     population, think_time
         Jobs N, 1 or more, and Z [s].
     regions
-        Of each its limit, and the places of its stations among `held`.
+        For each region its limit, and the indices of its stations in `held`.
 
     Returns
     -------
-    Asymptotic ones; none where nothing limits the throughput.
+    Asymptotic bounds; empty if nothing limits the throughput.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def universal_bounds(
 def universal_open_bounds(
     uses: Sequence[StationUse], regions: Sequence[tuple[Amount, Sequence[int]]] = ()
 ) -> dict[str, Bounds]:
-    """Bounds on an open network whose jobs fork or can be blocked: X at most, and R at least.
+    """Bounds on an open network whose jobs fork or can be blocked: largest X, and least R.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _shortest(station: Station, population: Amount) -> Amount:
 
 
 def _longest(station: Station, population: Amount) -> Amount:
-    """Mean time in service; at a speed of its own the slowest that occurs."""
+    """Mean time in service; at a station of varying speed, the slowest that occurs."""
     if station.can.product_form is ServiceKind.VARYING:
         return station.stay(population)[1]
     parts: Amount = getattr(station, "branches", 1) if station.can.forks else 1

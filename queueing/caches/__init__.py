@@ -1,1 +1,1 @@
-"""Caches: the share of requests that they answer, by size, policy and popularity of objects."""
+"""Caches: the hit ratio by size, policy and popularity of objects."""

@@ -1,4 +1,4 @@
-"""Curves of misses over sizes: interpolated so that they never rise."""
+"""Miss-ratio curves over sizes, interpolated so that they never increase."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class MonotoneCubic:
-    """Cubics between points, each falling wherever its ends do (Fritsch and Butland).
+    """Cubics between points, decreasing wherever the points do (Fritsch and Butland).
 
     Parameters
     ----------
     sizes, misses
         The points; the first at size 0.
     slopes
-        Of the curve at each.
+        Slopes of the curve at the points.
     """
 
     sizes: FloatArray
@@ -28,19 +28,19 @@ class MonotoneCubic:
 
     @classmethod
     def through(cls, sizes: Sequence[float], misses: Sequence[float]) -> "MonotoneCubic":
-        """A curve through points; at size 0 everything misses.
+        """The curve through some points; at size 0 all requests miss.
 
         Parameters
         ----------
         sizes
             Two or more, increasing, 0 or more.
         misses
-            From 0 to 1, never rising.
+            From 0 to 1, never increasing.
 
         Raises
         ------
         InvalidParameter
-            For other numbers, saying which.
+            For other numbers, with the reason.
 
         Examples
         --------
@@ -54,7 +54,7 @@ class MonotoneCubic:
         return cls(at, missed, _slopes(at, missed))
 
     def at(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Misses, and their slope, at sizes of 0 or more; past the last point it stays level."""
+        """Misses, and their slope, at sizes from 0; constant beyond the last point."""
         x = np.minimum(size, self.sizes[-1])
         left = np.clip(np.searchsorted(self.sizes, x, side="right") - 1, 0, len(self.sizes) - 2)
         width = self.sizes[left + 1] - self.sizes[left]
@@ -69,7 +69,7 @@ class MonotoneCubic:
 
 
 def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None:
-    """Find the first point that a curve of misses cannot have, and say why; None if it has none.
+    """The first point that makes the curve impossible, with the reason; None if there is none.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def first_fault(sizes: FloatArray, misses: FloatArray) -> tuple[int, str] | None
 
 
 def _check(sizes: FloatArray, misses: FloatArray) -> None:
-    """Refuse arrays that are not a curve of miss ratios."""
+    """Refuse arrays that are not a miss-ratio curve."""
     if sizes.ndim != 1 or misses.ndim != 1:
         raise InvalidParameter(
             "a curve needs one list of sizes and one of miss ratios, both of numbers"

@@ -1,15 +1,15 @@
 """Occupancy and hit ratio of a cache, by its characteristic time.
 
-An object with the share q of the requests is in the cache with probability h(q t), where t is the
-time for which an object stays, counted in requests of all objects: since its last request, or since
-it was fetched,
+An object with the share q of requests is in the cache with probability h(q t), where t is the time
+for which an object stays, counted in requests for all objects: since its last request, or since it
+was fetched,
 
     renewed: h(x) = 1 - exp(-x),   kept: h(x) = x / (1 + x).
 
-The hit ratio is the sum of q h(q t). Che, Tung and Wang take the same constant t for all objects,
-such that the mean number of objects in the cache, the sum of h(q t), is its size. A cache that
-drops the least recently used object renews the time, one that drops the oldest or a random object
-does not.
+The hit ratio is the sum of q h(q t). Che, Tung and Wang take t as constant and equal for all
+objects, such that the mean number of objects in the cache, the sum of h(q t), is its size. A cache
+that drops the least recently used object renews the time at each request; one that drops the oldest
+or a random object does not.
 
 Source: Che, Tung and Wang, "Hierarchical web caching systems: modeling, design and experimental
 results", IEEE JSAC 20(7), 2002; Fricker, Robert and Roberts, "A versatile and accurate
@@ -25,19 +25,19 @@ from headway.kinds import FloatArray
 from headway.queueing.caches.popularity import Popularity
 from headway.records import dataclass
 
-_STEPS = 200  # at most, of Newton's method or of bisection; a dozen suffice: digits only
-_SETTLED = 1e-13  # relative step of Newton's method, after which the next is rounding: digits only
-_TOGETHER = 2_000_000  # numbers at a time, for memory
+_STEPS = 200  # most steps of Newton's method or of bisection; a dozen suffice: digits only
+_SETTLED = 1e-13  # relative step of Newton's method after which the next is rounding: digits only
+_TOGETHER = 2_000_000  # numbers processed at a time, for memory
 
 
 @dataclass(frozen=True)
 class Filling:
-    """How the probability that an object is in the cache grows with its time there.
+    """The probability that an object is in the cache, by its characteristic time.
 
     Parameters
     ----------
     there, away
-        h(x), and 1 - h(x) with all its digits.
+        h(x), and 1 - h(x) to full precision.
     slope
         h'(x).
     """
@@ -52,14 +52,14 @@ def _exp(x: FloatArray) -> FloatArray:
 
 
 RENEWED = Filling(lambda x: np.asarray(-np.expm1(-x)), _exp, _exp)
-"""An object stays for a time since it was last asked for."""
+"""An object stays for a time after its last request."""
 
 KEPT = Filling(
     lambda x: np.asarray(x / (1 + x)),
     lambda x: np.asarray(1 / (1 + x)),
     lambda x: np.asarray(1 / (1 + x) ** 2),
 )
-"""An object stays for a time since it was fetched."""
+"""An object stays for a time after it was fetched."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class CacheResult:
     Parameters
     ----------
     hit
-        Share of requests that it answers.
+        Share of requests that hit.
     gain
         d hit / d resident.
     resident
@@ -82,14 +82,14 @@ class CacheResult:
 
 
 def after(filling: Filling, popularity: Popularity, time: FloatArray) -> CacheResult:
-    """Results of a cache whose objects stay for a given time.
+    """The result of a cache whose objects stay for a given time.
 
     Parameters
     ----------
     filling, popularity
-        How long objects stay, and how often they are requested.
+        How long objects stay, and the popularity of objects.
     time
-        t, in requests in all, 0 or more, shape (points,).
+        t, in requests for all objects, 0 or more, shape (points,).
 
     Examples
     --------
@@ -119,14 +119,14 @@ def _block_after(filling: Filling, popularity: Popularity, time: FloatArray) -> 
 
 
 def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> CacheResult:
-    """Results of a cache of a given size, by Che's approximation.
+    """The result of a cache of a given size, by Che's approximation.
 
     Parameters
     ----------
     filling, popularity
         As for `after`.
     size
-        Objects that it holds, 0 or more, shape (points,).
+        Number of objects that fit, 0 or more, shape (points,).
 
     Examples
     --------
@@ -151,7 +151,7 @@ def filled(filling: Filling, popularity: Popularity, size: FloatArray) -> CacheR
 
 
 def _characteristic_time(filling: Filling, popularity: Popularity, size: FloatArray) -> FloatArray:
-    """Solve sum of h(q t) = size for log t, or the same of the objects that are away if fewer.
+    """Solve sum of h(q t) = size for log t, or the equation for absent objects if they are fewer.
 
     Newton's method, safeguarded by a bracket that every step narrows.
     """
@@ -182,7 +182,7 @@ def _characteristic_time(filling: Filling, popularity: Popularity, size: FloatAr
 def _bracket(
     filling: Filling, popularity: Popularity, size: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper bounds of log t: h(x) <= x, so t >= size; doubled until enough are there."""
+    """Lower and upper bounds of log t: t >= size, as h(x) <= x; doubled until large enough."""
     low = np.log(size) - 1e-9
     high = low + 1
     while True:

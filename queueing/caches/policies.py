@@ -1,7 +1,8 @@
-"""Caches of several policies: their hit ratio by size, and by popularity or a measured curve.
+"""Caches of several policies: hit ratios by size, and by popularity or a measured curve.
 
 Requests are independent of each other (the independent reference model): each asks for an object
-with the same chances, whatever was asked for before. A measured curve of misses has no such limit.
+with the same probabilities, whatever was asked for before. A measured miss-ratio curve does not
+need this.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ _CHE = "Che's approximation; largest error of the hit ratio measured:"
 
 @dataclass(frozen=True)
 class Cache:
-    """What every cache answers."""
+    """The results of every cache."""
 
     approximation: ClassVar[str] = ""
     policy: ClassVar[str] = ""
@@ -46,7 +47,7 @@ class Cache:
         self._check()
 
     def _check(self) -> None:
-        """Refuse numbers out of domain."""
+        """Refuse numbers outside their domain."""
 
     def _answers(self) -> CacheResult:
         raise NotImplementedError
@@ -57,12 +58,12 @@ class Cache:
 
     @property
     def hit_ratio(self) -> Amount:
-        """Share of requests that the cache answers."""
+        """Share of requests that hit."""
         return plain(self._result.hit)
 
     @property
     def miss_ratio(self) -> Amount:
-        """Share of requests that go on."""
+        """Share of requests that miss."""
         return plain(1 - self._result.hit)
 
     @property
@@ -72,7 +73,7 @@ class Cache:
 
     @property
     def resident(self) -> Amount:
-        """Mean number of objects in the cache: its size, or fewer where fewer exist."""
+        """Mean number of objects in the cache: its size, or fewer if there are fewer objects."""
         return plain(self._result.resident)
 
 
@@ -83,14 +84,14 @@ class _Catalogue(Cache):
     filling: ClassVar[Filling] = RENEWED
 
     def _amount(self) -> Amount:
-        """Size or time by which points differ."""
+        """The size, or the time, that differs between points."""
         raise NotImplementedError
 
     def _at(self, popularity: Popularity, amount: FloatArray) -> CacheResult:
         raise NotImplementedError
 
     def _law(self) -> tuple[Amount, Amount, Sequence[Amount]]:
-        """Objects, exponent, and shares."""
+        """Number of objects, exponent, and shares."""
         raise NotImplementedError
 
     def _check(self) -> None:
@@ -103,7 +104,7 @@ class _Catalogue(Cache):
             check_domain("exponent", exponent, lambda a: (a >= 0) & (a <= 20), "from 0 to 20")
 
     def _answers(self) -> CacheResult:
-        """Solve together the points at which the popularity is the same."""
+        """Solve together the points with the same popularity."""
         objects, exponent, shares = self._law()
         law = shares if objects is None else (objects, exponent)
         values = np.broadcast_arrays(self._amount(), *law)
@@ -363,4 +364,4 @@ POLICIES: dict[str, type[Cache]] = {
     kind.policy: kind
     for kind in (LRUCache, FIFOCache, RandomCache, TTLCache, RenewedTTLCache, CurveCache)
 }
-"""Kinds of caches by the word of model files."""
+"""Kinds of caches by their word in model files."""

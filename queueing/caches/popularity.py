@@ -1,8 +1,8 @@
-"""Popularity of objects: Zipf's law by rank, or a share for each.
+"""Popularity of objects: Zipf's law by rank, or a share for each object.
 
-A catalogue of millions is summed by quadrature: the first ranks one by one, the others in spans of
-ranks with Gauss-Legendre nodes. Shares are smooth in the rank, and hit ratios err by less than 1e-8
-(tests/queueing/test_caches.py).
+A catalogue of millions of objects is summed by quadrature: the first ranks one by one, the others
+in spans of ranks with Gauss-Legendre nodes. Shares are smooth in the rank, and hit ratios err by
+less than 1e-8 (tests/queueing/test_caches.py).
 """
 
 from collections.abc import Sequence
@@ -14,21 +14,22 @@ from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.records import dataclass
 
-# Digits only, 1e-8 of a hit ratio: objects up to which all ranks are summed; of more the first
-# ranks that are; the largest ratio of the last to the first rank of a span; and its nodes.
+# Digits only, 1e-8 of a hit ratio: the number of objects up to which all ranks are summed; the
+# first ranks summed if there are more; the largest ratio of the last to the first rank of a span;
+# and its nodes.
 _ONE_BY_ONE, _FIRST, _SPAN, _NODES = 1024, 128, 2.0, 8
 
 
 @dataclass(frozen=True)
 class Popularity:
-    """Objects of several popularities: shares of requests, each with a number of objects.
+    """Groups of objects of equal popularity: share of requests for each, and their number.
 
     Parameters
     ----------
     share
-        Probability that a request asks for one of them, above 0.
+        Probability that a request asks for a given object of the group, above 0.
     count
-        How many objects have it; above 0, not always whole.
+        Number of objects in the group; above 0, not always whole.
 
     Examples
     --------
@@ -53,9 +54,9 @@ def zipf(objects: float, exponent: float) -> Popularity:
     Parameters
     ----------
     objects
-        Objects M in the catalogue, 1 or more; of a last part of one, that part.
+        Number of objects M in the catalogue, 1 or more; a fraction counts as a part of an object.
     exponent
-        0 or more; 0 for objects that are all alike.
+        Exponent, 0 or more; 0 for objects of equal popularity.
 
     Examples
     --------
@@ -73,12 +74,12 @@ def zipf(objects: float, exponent: float) -> Popularity:
 
 
 def listed(shares: Sequence[float]) -> Popularity:
-    """Popularity of each object in numbers, which need not add up to 1.
+    """Popularity from a number for each object; the numbers need not sum to 1.
 
     Parameters
     ----------
     shares
-        0 or more, not all 0; objects with 0 are left out.
+        Numbers from 0, not all 0; objects with 0 are left out.
 
     Raises
     ------
@@ -100,12 +101,12 @@ def listed(shares: Sequence[float]) -> Popularity:
 
 
 def _ranks(objects: float) -> tuple[FloatArray, FloatArray]:
-    """Ranks as quadrature nodes, and how many objects each stands for."""
+    """Ranks as quadrature nodes, and the number of objects that each stands for."""
     if objects <= _ONE_BY_ONE:
         each = np.arange(1.0, np.ceil(objects) + 1)
         return each, np.minimum(1.0, objects - each + 1)
     # Rank i is the middle of the span from i - 1/2 to i + 1/2. The sum over such ranks is the
-    # integral plus 1/24 of the slope where it begins (Euler-Maclaurin), here from two ranks.
+    # integral plus 1/24 of the slope at its start (Euler-Maclaurin), here from two ranks.
     first, count = np.arange(1.0, _FIRST + 2), np.ones(_FIRST + 1)
     count[-2:] = 1 - 1 / 24, 1 / 24
     start, last = _FIRST + 0.5, objects + 0.5

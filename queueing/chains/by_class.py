@@ -1,9 +1,9 @@
 """The solution by class, from that of chains as aggregated classes.
 
 Of the jobs of a chain at station k, class c has the share V_c R_c / sum of V_d R_d, and of its busy
-servers V_c S_c / sum of V_d S_d. Where jobs share the servers, R_c is in proportion to S_c; where
-they wait in order, all classes wait equally long. With a product form this is exact (Baskett,
-Chandy, Muntz and Palacios, JACM 22(2), 1975).
+servers V_c S_c / sum of V_d S_d. If jobs share the servers, R_c is in proportion to S_c; if they
+wait in order, all classes wait equally long. With a product form this is exact (Baskett, Chandy,
+Muntz and Palacios, JACM 22(2), 1975).
 """
 
 from dataclasses import replace
@@ -33,8 +33,8 @@ def divided_by_class(traffic: ClassTraffic, whole: Result, network: Network) -> 
     Parameters
     ----------
     traffic, whole
-        The traffic by class, and the solution of `headway.queueing.chains.class_traffic.network_of`
-        it.
+        The traffic by class, and the solution of its
+        `headway.queueing.chains.class_traffic.network_of`.
     network
         The network by class (`headway.queueing.chains.whole_chain.network_by_class`).
     """
@@ -68,9 +68,9 @@ def assembled(
     Parameters
     ----------
     traffic, whole
-        The network by class, and the solution whose method, saturation and label it keeps.
+        The network by class, and the solution that supplies method, saturation and label.
     stay, queue, busy
-        Response time of a visit [s], jobs there, and utilisation, shape (classes, stations,
+        Response time of a visit [s], jobs present, and utilisation, shape (classes, stations,
         points).
     rate
         Cycles of each class's chain [1/s], shape (classes, points).
@@ -96,7 +96,7 @@ def assembled(
 
 
 def _response_times(traffic: ClassTraffic, members: list[int], together: FloatArray) -> FloatArray:
-    """Response time R_c of a visit: S_c + W, or where jobs slow each other S_c R / S."""
+    """Response time R_c of a visit: S_c + W, or S_c R / S if jobs slow each other down."""
     times, mean = traffic.times[members], mean_time(traffic, members)
     scale = together / np.where(mean > 0, mean, 1.0)
     in_order = np.array([not s.discipline.slows for s in traffic.stations])
@@ -107,7 +107,7 @@ def _response_times(traffic: ClassTraffic, members: list[int], together: FloatAr
 
 
 def _shares(traffic: ClassTraffic, members: list[int], each: FloatArray) -> FloatArray:
-    """Share of each class in a group at a station: V_c t_c / sum of V_d t_d, by times t."""
+    """Share of each class in a group at a station: V_c t_c / sum of V_d t_d, for times t."""
     if len(members) == 1:
         return np.ones(each.shape)
     weights = traffic.counted[members] * np.where(np.isfinite(each), each, traffic.times[members])
@@ -126,7 +126,7 @@ def _residence_times(traffic: ClassTraffic, stay: FloatArray) -> FloatArray:
 
 
 def merged_at(traffic: ClassTraffic, network: Network) -> MergedStations:
-    """Where classes of a closed chain meet without a product form, and are taken as one class.
+    """Stations where classes of a closed chain meet without a product form, and count as one class.
 
     Parameters
     ----------
@@ -136,10 +136,11 @@ def merged_at(traffic: ClassTraffic, network: Network) -> MergedStations:
     Raises
     ------
     GraphError
-        For speeds by number present there, and disciplines for which no error was measured.
+        For speeds that depend on the number present, and disciplines without a measured error.
     """
     come = comers(network)
-    ratios = np.ones(network.servers.shape)  # longest over shortest mean time of a chain's classes
+    # longest over shortest mean service time of a chain's classes
+    ratios = np.ones(network.servers.shape)
     for chain in map(list, traffic.cycles.chains):
         if not traffic.classes[chain[0]].is_open:
             longest = np.where(come[chain], traffic.times[chain], 0.0).max(axis=0)

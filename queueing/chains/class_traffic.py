@@ -1,4 +1,4 @@
-"""Traffic of a network by class: visits and times, and the network with its chains as classes."""
+"""Traffic of a network by class: visits and times, and the network with chains as classes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,14 +18,14 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True)
 class ClassTraffic:
-    """Visits and service times by class, of the cycles of their chains.
+    """Visits and service times by class, per cycle of their chain.
 
     Parameters
     ----------
     stations, classes
         As given.
     shape
-        Of the operating points.
+        Shape of the operating points.
     cycles
         Cycles of each class.
     shares
@@ -44,7 +44,7 @@ class ClassTraffic:
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
-        """Classes that are aggregated: those of a closed chain, and each open class alone."""
+        """Groups of aggregated classes: all of a closed chain, and each open class by itself."""
         chains = self.cycles.chains
         closed = [chain for chain in chains if not self.classes[chain[0]].is_open]
         opened = [(c,) for chain in chains if self.classes[chain[0]].is_open for c in chain]
@@ -52,7 +52,7 @@ class ClassTraffic:
 
     @property
     def counted(self) -> FloatArray:
-        """Visits with a service time above 0, which alone make queues."""
+        """Visits with a service time above 0, as only these form queues."""
         return np.where(self.times > 0, self.visits, 0.0)
 
     def shaped(self, values: FloatArray) -> Amount:
@@ -68,7 +68,7 @@ def class_traffic(
     Raises
     ------
     GraphError
-        For routes that make no network, or a closed chain of several classes without a job.
+        For invalid routes, or a closed chain of several classes without a job.
     """
     values = [
         *(value for s in stations for value in (*s.service_times, s.servers, *s.speeds)),
@@ -102,7 +102,7 @@ def _row(value: Amount, shape: tuple[int, ...]) -> FloatArray:
 
 
 def over_points(routes: ClassRoutes, shape: tuple[int, ...]) -> ClassRoutes:
-    """Routes with probabilities that differ between operating points laid out over all of them."""
+    """The routes, with probabilities that differ between points as arrays over all points."""
 
     def each(chances: Mapping[Name, Amount]) -> dict[Name, Amount]:
         return {n: _row(p, shape) if np.ndim(p) else p for n, p in chances.items()}
@@ -139,7 +139,7 @@ def network_of(traffic: ClassTraffic) -> tuple[list[SharedStation], list[JobClas
 
 
 def _immediate_return(traffic: ClassTraffic, group: Sequence[int], k: int) -> FloatArray:
-    """Probability to return to a station at once in the same class, shape (points,)."""
+    """Probability of returning to a station at once in the same class, shape (points,)."""
     if len(group) > 1:
         return np.zeros(traffic.visits.shape[-1])
     onward = traffic.cycles.onward[:, group[0], k, group[0], k]
@@ -155,7 +155,7 @@ def mean_time(traffic: ClassTraffic, group: Sequence[int]) -> FloatArray:
 
 
 def _aggregated(traffic: ClassTraffic, group: tuple[int, ...]) -> JobClass:
-    """One class with all the jobs of a group; an open one arrives at the rate of its whole chain.
+    """One class with all jobs of a group; an open one arrives at the rate of its whole chain.
 
     Its other fields are those of the first class.
     """

@@ -5,11 +5,9 @@ leaves or, in a closed chain that nothing leaves, when it returns to a reference
 the routing probabilities between pairs of class and station, without those back to a reference
 station, and e_c the probabilities to begin in class c at each pair. Then
 
-    w_c = e_c + w_c P
-
-are the visits of a cycle, and w_c times the probabilities to end it in each class gives the class
-of the next one. In a closed chain the shares of classes among cycles are the stationary
-distribution of that chain; in an open one they are those of the arrivals.
+    where w_c are the visits of a cycle, and w_c times the probabilities to end it in each class
+    gives the class of the next one. In a closed chain the shares of classes among cycles are the
+    stationary distribution of that chain; in an open one they are those of the arrivals.
 
 Source: Reiser and Kobayashi, "Queuing networks with multiple closed chains: theory and
 computational algorithms", IBM J. Res. Dev. 19(3), 1975; Baskett, Chandy, Muntz and Palacios,
@@ -29,7 +27,7 @@ from headway.queueing.flows.traffic import SUM_TOLERANCE, reached
 from headway.records import dataclass
 
 _ROUNDING = 1e-12  # probabilities below it are rounding
-_SUM = 1e-6  # by how much probabilities to end a cycle may miss 1: more means an endless cycle
+_SUM = 1e-6  # deviation of the probabilities of ending a cycle from 1 that shows an endless cycle
 
 
 @dataclass(frozen=True)
@@ -39,23 +37,23 @@ class Cycles:
     Parameters
     ----------
     chains
-        Positions of the classes of each chain.
+        Indices of the classes of each chain.
     visits
-        Mean visits of a cycle begun in a class (rows) to each class at each station, shape
+        Mean visits of a cycle that begins in a class (rows) to each class at each station, shape
         (points, classes, classes, stations); NaN for a class whose cycles would never end.
     ends
-        Probability that a cycle begun in a class is followed by one of each, shape (points,
-        classes, classes).
+        Probability that a cycle that begins in a class is followed by one in each class, shape
+        (points, classes, classes).
     returns
-        Classes whose cycles end at a reference station, as nothing leaves.
+        Classes whose cycles end at a reference station, as no job leaves.
     begun
         Classes in which jobs arrive, or are at the start.
     onward
         Routing probabilities within a cycle, from a class at a station to a class at a station,
         shape (points, classes, stations, classes, stations).
     last
-        Probabilities to end a cycle there, by the class of the next, shape (points, classes,
-        stations, classes).
+        Probabilities of ending a cycle at a class and station, by the class of the next cycle,
+        shape (points, classes, stations, classes).
     """
 
     chains: tuple[tuple[int, ...], ...]
@@ -73,16 +71,16 @@ def cycles_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Cycles:
     Parameters
     ----------
     routes
-        Where jobs go.
+        The routes of jobs.
     has_jobs
-        Classes of which jobs arrive, or circulate from the start.
+        For each class, whether jobs of it arrive, or circulate from the start.
 
     Raises
     ------
     GraphError
-        For jobs that never leave or never come back, a closed chain with a reference that jobs
-        leave, an open class that changes into a closed one, a closed chain of several classes
-        without a job, or cycles that end up in one class or another for ever.
+        For jobs that never leave or never come back, a closed chain with a reference station that
+        jobs leave, an open class that changes into a closed one, a closed chain of several classes
+        without a job, or cycles that end up in one of several classes for ever.
 
     Examples
     --------
@@ -111,7 +109,7 @@ def cycles_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Cycles:
 
 
 def _some(values: NDArray[np.bool_], axis: int | tuple[int, ...]) -> NDArray[np.bool_]:
-    """Whether any is true along some axes."""
+    """Whether any value is true along some axes."""
     return np.asarray(values.any(axis=axis))
 
 
@@ -131,7 +129,7 @@ class _RoutingChain:
         return reached(self.edges, _some(self.starts[classes], 0))
 
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Classes that change into one another, as chains; refuse open classes in closed chains."""
+        """Chains of classes that change into one another; refuse open classes in closed chains."""
         from scipy.sparse.csgraph import connected_components
 
         here = self.reach(np.ones(len(self.starts), bool))
@@ -153,7 +151,7 @@ class _RoutingChain:
         return chains
 
     def cut(self, returns: set[int]) -> tuple[FloatArray, FloatArray]:
-        """Routing probabilities within a cycle, and those to end it, by the class of the next."""
+        """Routing probabilities within a cycle, and of ending it, by the class of the next one."""
         kept, count = self.matrix.copy(), len(self.starts)
         last = np.zeros((*self.leave.shape, count))
         last[:, np.arange(len(self.of)), self.of] = self.leave
@@ -163,7 +161,7 @@ class _RoutingChain:
         return kept, last
 
     def returns(self, chain: tuple[int, ...], begun: NDArray[np.bool_]) -> bool:
-        """Whether cycles of a chain end at a reference station; refuse it if jobs leave too."""
+        """Whether cycles of a chain end at a reference station; refuse it if jobs also leave."""
         if not self.routes.is_closed[chain[0]]:
             return False
         members = np.isin(np.arange(len(self.starts)), chain)
@@ -187,7 +185,7 @@ class _RoutingChain:
 def _begun(
     walk: _RoutingChain, chains: tuple[tuple[int, ...], ...], has_jobs: Sequence[bool]
 ) -> NDArray[np.bool_]:
-    """Classes in which jobs begin; all of an open chain without jobs. Refuse such a closed one."""
+    """Classes in which jobs begin; all of an open chain without jobs. Refuse closed ones."""
     begun = np.array(has_jobs, bool)
     for chain in map(list, chains):
         if begun[chain].any():
@@ -230,7 +228,7 @@ def _solved(
 def _never_ending(
     walk: _RoutingChain, edges: NDArray[np.bool_], trapped: NDArray[np.bool_], start: int
 ) -> GraphError:
-    """Say where jobs of a class circulate for ever."""
+    """The refusal that says where jobs of a class circulate for ever."""
     here = reached(edges, walk.starts[start]) & trapped
     names: dict[str, list[str]] = {}
     for c, k in (walk.routes.states[s] for s in np.flatnonzero(here)):
@@ -251,7 +249,7 @@ def closed_shares(cycles: Cycles, chain: tuple[int, ...], names: Sequence[str]) 
     Raises
     ------
     GraphError
-        Where jobs end up in one class or another for ever.
+        If jobs end up in one of several classes for ever.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -275,7 +273,7 @@ def closed_shares(cycles: Cycles, chain: tuple[int, ...], names: Sequence[str]) 
 
 
 def _stationary(chances: FloatArray) -> FloatArray:
-    """Stationary distribution of a Markov chain by its probabilities, shape (points, states)."""
+    """Stationary distribution of a Markov chain from its probabilities, shape (points, states)."""
     size = chances.shape[1]
     system = np.eye(size) - chances.swapaxes(1, 2)
     system[:, 0] = 1.0

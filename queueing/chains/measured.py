@@ -1,7 +1,7 @@
-"""What is missed where classes that turn into one another have times of their own.
+"""The measured errors if classes of one chain have different service times.
 
-``python -m tests.campaigns.chain_errors`` measures it against whole chains, by how far their mean
-times at a station are apart, and stores its rows; the tests recompute these labels from them.
+``python -m tests.campaigns.chain_errors`` measures them against whole chains, by the ratio of mean
+times at a station, and stores its rows; the tests recompute these labels from them.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from headway.queueing.network.turns import OrderedStations, different_times
 from headway.records import dataclass
 
 RATIOS = (2.0, 10.0, 100.0)
-"""Where the regions end: longest over shortest mean time of a chain's classes at a station."""
+"""Ends of the regions: longest over shortest mean time of a chain's classes at a station."""
 
 IN_TURN = ((3.4, 21.5), (15.6, 68.9), (23.7, 97.8))
 """Largest errors of throughputs, and of response times of a visit by class [%], by region.
 
-In order of arrival or in random order.
+For order of arrival and random order.
 """
 
 LAST = ((0.7, 38.2), (1.1, 146.4), (1.1, 196.1))
-"""The same of the last first at several servers."""
+"""The same for last come, first served at several servers."""
 
 
 _COMMAND = "python -m tests.campaigns.chain_errors"
@@ -32,7 +32,7 @@ _COMMAND = "python -m tests.campaigns.chain_errors"
 BEGUN = 12.5
 """Largest error of response times of cycles by the class in which they begin [%].
 
-In whole chains of stations without a product form (``python -m tests.campaigns.begun_classes``).
+For whole chains of stations without a product form (``python -m tests.campaigns.begun_classes``).
 """
 
 BEGUN_NOTE = (
@@ -42,14 +42,14 @@ BEGUN_NOTE = (
 
 
 def begun_error(visits: FloatArray, shares: FloatArray) -> Error:
-    """How far response times of cycles by class may be off in a whole chain: its states forget it.
+    """The error of response times of cycles by class from a whole chain, whose states forget it.
 
     Parameters
     ----------
     visits
-        Of a cycle begun in a class (rows), shape (points, classes, classes, stations).
+        Visits of a cycle that begins in a class (rows), shape (points, classes, classes, stations).
     shares
-        Of the cycles of a chain that begin in each class, shape (classes, points).
+        Share of a chain's cycles that begin in each class, shape (classes, points).
 
     Examples
     --------
@@ -58,7 +58,8 @@ def begun_error(visits: FloatArray, shares: FloatArray) -> Error:
     (True, False)
     """
     begin = np.moveaxis(shares, -1, 0)[:, :, None, None] > 0
-    sources = ((visits > 0) & begin).sum(axis=1)  # classes whose cycles come there in a class
+    # classes whose cycles visit each class and station
+    sources = ((visits > 0) & begin).sum(axis=1)
     if (sources < 2).all():
         return EXACT
     return Error(0.0, BEGUN, "", "python -m tests.campaigns.begun_classes")
@@ -66,14 +67,14 @@ def begun_error(visits: FloatArray, shares: FloatArray) -> Error:
 
 @dataclass(frozen=True)
 class MergedStations:
-    """Stations where classes of a chain meet without a product form, as if they were one class.
+    """Stations where classes of a chain meet without a product form, treated as one class.
 
     Parameters
     ----------
     turns
-        Those in order of arrival and in random order.
+        Names of those in order of arrival and in random order.
     last
-        Names of those that serve the last first at several servers.
+        Names of those with last come, first served at several servers.
     ratio
         Longest over shortest mean time of a chain's classes at one of them, 1 or more.
 
@@ -89,7 +90,7 @@ class MergedStations:
 
     @property
     def note(self) -> str:
-        """What is approximate about that; empty where no classes meet so."""
+        """What is approximate about that; empty if no classes meet like this."""
         beyond = " (these are beyond that)" if self.ratio > RATIOS[-1] * _ROUNDING else ""
         notes = []
         if self.turns:
@@ -107,7 +108,7 @@ class MergedStations:
 
     @property
     def error(self) -> Error:
-        """Largest error measured."""
+        """The largest measured error."""
         found = EXACT
         for there, errors in ((self.turns, IN_TURN), (self.last, LAST)):
             if there:
@@ -116,7 +117,7 @@ class MergedStations:
 
     @property
     def _row(self) -> int:
-        """The region that holds the ratio, or the last."""
+        """The region that the ratio is in, or the last one."""
         ends = enumerate(RATIOS)
         return next((k for k, end in ends if self.ratio <= end * _ROUNDING), len(RATIOS) - 1)
 
@@ -125,4 +126,4 @@ class MergedStations:
         return f"mean times up to {digits(RATIOS[self._row])} times apart"
 
 
-_ROUNDING = 1 + 1e-9  # of ratios at the end of a region: decides no answer
+_ROUNDING = 1 + 1e-9  # of ratios at the end of a region: changes no answer

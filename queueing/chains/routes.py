@@ -18,23 +18,22 @@ At = tuple[str, str]
 
 @dataclass(frozen=True)
 class ClassRoutes:
-    """Routes of jobs by class; the remaining jobs leave.
+    """Routes of jobs by class; the remaining probability is that of leaving.
 
     Parameters
     ----------
     stations, classes
-        Names, in the order of everything that is made of them.
+        Names, in the order of all arrays.
     onward
-        Probability to go from a class at a station to a class at a station, 0 to 1; also arrays
-        over operating points.
+        Probability of going from a class at a station to a class at a station, 0 to 1; may be
+        arrays over operating points.
     entries
-        Shares, by class, of the stations where its jobs enter, or where its cycles begin; they
-        sum to 1. The first station alone for a class left out.
+        For each class, shares of the stations where its jobs enter, or where its cycles begin; they
+        sum to 1. A class that is left out begins at the first station.
     closed
         Classes whose jobs circulate.
     references
-        Classes whose reference station is given: cycles end there, so nothing may leave their
-        chain.
+        Classes whose reference station is given: cycles end there, so no job may leave their chain.
 
     Examples
     --------
@@ -57,7 +56,7 @@ class ClassRoutes:
 
     @property
     def is_closed(self) -> NDArray[np.bool_]:
-        """Which classes are closed, shape (classes,)."""
+        """Whether each class is closed, shape (classes,)."""
         return np.array([c in self.closed for c in self.classes])
 
 
@@ -67,7 +66,7 @@ def laid_out(routes: ClassRoutes) -> FloatArray:
     Raises
     ------
     GraphError
-        For probabilities outside 0 to 1, or such that sum to more than 1 out of a station.
+        For probabilities outside 0 to 1, or a sum above 1 out of a station.
     """
     numbers = {ends: np.asarray(p, float).ravel() for ends, p in routes.onward.items()}
     points = max((p.size for p in numbers.values()), default=1)

@@ -2,8 +2,8 @@
 
 A closed chain circulates as one class: its population is that of its classes together, its visits
 are V_k = sum of V_ck over its classes c, and its service times S_k = sum of V_ck S_ck / V_k. Open
-classes arrive at every station at the rate of their chain. Where the stations have a product form
-this is exact, and the jobs of a chain at a station are divided by the demands V_ck S_ck.
+classes arrive at every station at the rate of their chain. If the stations have a product form this
+is exact, and the jobs of a chain at a station are divided in proportion to the demands V_ck S_ck.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Bruell and Balbo, *Computational
 Algorithms for Closed Queueing Networks*, 1980, chapter 2.
@@ -44,26 +44,27 @@ def solve_chains(
     Parameters
     ----------
     stations
-        With service times by class; their visits follow from the routes and are not read.
+        Stations with service times by class; visits follow from the routes, and those given are
+        ignored.
     classes
-        In the same order. The populations of a closed chain circulate together.
+        The classes, in the same order. The populations of a closed chain circulate together.
     routes
-        Where jobs go, by class.
+        The routes by class.
     method, saturation
         As for `headway.queueing.solve_multiclass`.
 
     Returns
     -------
-    By class: throughput, and response time of cycles (closed) or passages (open) that *begin* in
-    the class, in whatever classes they go on; residence times are those of such a cycle. What is
-    said of a station and a class is of jobs while they are in that class.
+    Results by class: throughput, and response time of cycles (closed) or passages (open) that
+    *begin* in the class, whatever class they change into; residence times are those of such a
+    cycle. Results for a station and a class are for jobs while they are in that class.
 
     Raises
     ------
     Saturated
         As for `headway.queueing.solve_multiclass`.
     GraphError, InvalidParameter
-        For routes that make no network, or a closed chain of several classes without a job.
+        For invalid routes, or a closed chain of several classes without a job.
 
     Examples
     --------
@@ -85,14 +86,14 @@ def solve_chains(
 
 @dataclass(frozen=True)
 class Chained:
-    """A network whose classes change into one another: by class, and with a chain as one class.
+    """A network whose classes change into one another: by class, and with each chain as one class.
 
     Parameters
     ----------
     traffic
         Visits and chains.
     network
-        By class, with the routes.
+        The network by class, with the routes.
     """
 
     traffic: ClassTraffic
@@ -100,7 +101,7 @@ class Chained:
 
     @property
     def ways(self) -> Routing | None:
-        """Routes that stay where all classes are open, as each then is a chain's own."""
+        """Routes in which every class is a chain of its own, if all classes are open."""
         return self.network.ways if self.network.is_open.all() else None
 
     @property
@@ -110,12 +111,12 @@ class Chained:
 
     @property
     def merged(self) -> Error:
-        """How far answers are off because classes of a chain are taken together."""
+        """The error from treating classes of a chain as one."""
         return merged_at(self.traffic, self.network).error
 
     @property
     def begun(self) -> Error:
-        """How far response times by class are off where a whole chain keeps the classes apart."""
+        """The error of response times by class if a whole chain keeps the classes apart."""
         if not without_form(self.network).any():
             return EXACT
         return begun_error(self.traffic.cycles.visits, self.traffic.shares)

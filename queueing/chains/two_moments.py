@@ -1,7 +1,7 @@
-"""Open classes with general arrivals and services and routes of their own, by two moments.
+"""Open classes with general arrivals, services and routes of their own, by two moments.
 
 All classes are aggregated into one flow, whose variability is propagated. A visit then takes the
-mean wait, longer for a class that arrives in bursts, and the service time of its class.
+mean wait, longer for a class with bursty arrivals, and the service time of its class.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 sections 2.3 and 6.
@@ -31,7 +31,7 @@ from headway.queueing.variability.classes import ClassFlows, aggregated, waits_b
 from headway.queueing.variability.network import GeneralNetwork, at_load, solve_general
 from headway.records import dataclass
 
-_NOBODY = 1e-12  # [1/s], in place of no arrivals: the limit of variability without load
+_NOBODY = 1e-12  # [1/s], stands for no arrivals: the limit of variability without load
 _ROUNDING = 1e-12  # relative, of equal mean times
 
 
@@ -39,15 +39,15 @@ _ROUNDING = 1e-12  # relative, of equal mean times
 class TwoMomentSolution:
     """Result of open classes by two moments.
 
-    Parameters
+    Results by class.
     ----------
     classes
         The result by class.
-    arrival_scv, departure_scv
-        Squared coefficients of variation of the times between arrivals and departures of all
+    Squared coefficients of variation of the times between arrivals, and between departures, of all
+    classes together, shape (stations, ...).
         classes, shape (stations, ...).
     exact
-        Whether nothing about it is approximate.
+        Whether no part of it is approximate.
     """
 
     classes: Result
@@ -70,11 +70,11 @@ def solve_spread(
     Parameters
     ----------
     stations
-        Queues in order of arrival, and delays; their visits follow from the routes.
+        Queues in order of arrival, and delays; visits follow from the routes.
     classes
-        Open ones, in the same order.
+        The open classes, in the same order.
     routes
-        Where jobs go, by class.
+        The routes by class.
     arrival_scvs
         Squared coefficient of variation of the times between the arrivals of each class.
 
@@ -85,7 +85,7 @@ def solve_spread(
     Raises
     ------
     GraphError, InvalidParameter
-        For routes that make no network, or jobs that never leave.
+        For invalid routes, or jobs that never leave.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def solve_spread(
     """
     each = {np.shape(scv) for scv in (*arrival_scvs, *(c for s in stations for c in s.scv))}
     shape = np.broadcast_shapes(*each)
-    if shape:  # scvs differ between operating points, and so does what is found
+    if shape:  # scvs differ between operating points, and so do results
         classes = [
             replace(c, arrival_rate=np.asarray(c.arrival_rate) + np.zeros(shape)) for c in classes
         ]
@@ -124,9 +124,10 @@ def solve_spread(
 
 
 _WITHIN = {0.8: (26, 26, 51), 0.9: (26, 24, 51), 0.95: (29, 31, 79)}
-"""Errors of mean response times of 95 of 100 networks, of 95 of 100 classes, and the largest of
-these [%], by largest utilisation: ``python -m tests.campaigns.qna_class_errors`` and
-``tests.campaigns.qna_laws``."""
+"""Bounds on errors of mean response times of 95 of 100 networks, of 95 of 100 classes, and the
+largest of these [%], by largest utilisation: ``python -m tests.campaigns.qna_class_errors`` and
+``tests.campaigns.qna_laws``.
+"""
 
 
 def approximation(load: float) -> str:
@@ -169,7 +170,7 @@ def _servers(traffic: ClassTraffic) -> FloatArray:
 def _flows(
     traffic: ClassTraffic, cycles: FloatArray, entries: FloatArray, arrival_scvs: Sequence[Amount]
 ) -> ClassFlows:
-    """Flows by class, at so many cycles of each chain [1/s]."""
+    """Flows by class, from the cycle rate of each chain [1/s]."""
     count, stations = len(traffic.classes), len(traffic.stations)
     visits = np.moveaxis(traffic.visits, -1, 0)
     points = len(visits)
@@ -206,7 +207,7 @@ def _by_class(
 
 
 def _is_exact(flows: ClassFlows, network: GeneralNetwork) -> bool:
-    """Whether the network is one of M/M/m queues, or a single M/G/1."""
+    """Whether all stations are M/M/m queues, or there is a single M/G/1."""
     queues = np.isfinite(flows.servers)[:, None, :]
     here = queues & (flows.rates > 0)
     mean = network.service_times[:, None, :]

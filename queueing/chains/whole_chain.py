@@ -25,11 +25,11 @@ def solve_whole_chain(traffic: ClassTraffic, network: Network, method: str) -> R
     traffic, network
         The chains, and the network by class (`network_by_class`).
     method
-        ``exact`` and ``chain`` take more states than ``auto``; approximations do not use it.
+        ``exact`` and ``chain`` take more states than ``auto``; approximations do not use the chain.
 
     Returns
     -------
-    None where a product form holds, for open classes, and for too many states.
+    None for a product form, for open classes, and for too many states.
     """
     plain = not without_form(network).any()
     if approximates(method) or (plain and method != Method.CHAIN):
@@ -44,7 +44,7 @@ def solve_whole_chain(traffic: ClassTraffic, network: Network, method: str) -> R
     busy = np.where(network.is_delay[:, None], 0.0, busy)
     rate = np.zeros(
         traffic.shares.shape
-    )  # of cycles: throughput over visits, wherever there are any
+    )  # cycles: throughput over visits at any station with visits
     for chain in map(list, traffic.cycles.chains):
         visits, through = traffic.visits[chain], solved.throughput[chain]
         each = np.where(visits > 0, through / np.where(visits > 0, visits, 1.0), 0.0)
@@ -73,6 +73,6 @@ def network_by_class(traffic: ClassTraffic, routes: ClassRoutes) -> Network:
 
 
 def unsolved(traffic: ClassTraffic, method: Method) -> Result:
-    """A result with method and saturation, whose numbers `assembled` fills in."""
+    """A result with method and saturation, to be completed by `assembled`."""
     none, saturated = np.zeros(0), np.zeros(traffic.shape, bool)
     return Result(method, none, none, none, none, none, none, none, saturated=saturated)

@@ -1,1 +1,1 @@
-"""How long a job takes through a closed network, as it finds the others."""
+"""The time a job takes through a closed network, given how it finds the other jobs."""

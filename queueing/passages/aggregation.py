@@ -1,13 +1,13 @@
-"""Other jobs of several classes, aggregated into one class that comes to and leaves the queues.
+"""Other jobs of several classes, aggregated into one class that arrives at and leaves the queues.
 
-If classes differ only in how they come to the queues, the number n of jobs at queues has a product
+If classes differ only in their arrivals at the queues, the number n of jobs at queues has a product
 form of its own: P(n) ~ G(n) H(n), with G(n) the normalising constant of the queues and
 
     H(n) / n! = sum over n_1 + n_2 + ... = n of h_1(n_1) / n_1! h_2(n_2) / n_2! ...
 
 An open class of rate lambda has h(n) = lambda**n; a class of N jobs, each away from the queues for
-a mean time A per cycle, has h(n) = N! / (N - n)! / A**n. The aggregate comes at the rate
-H(n + 1) / H(n) while n jobs are at queues.
+a mean time A per cycle, has h(n) = N! / (N - n)! / A**n. The aggregate arrives at the rate H(n + 1)
+/ H(n) while n jobs are at queues.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975.
 """
@@ -24,26 +24,27 @@ from headway.queueing.passages.passage import Passage
 from headway.records import dataclass
 
 _MOST_TERMS = 10_000_000
-"""Products of numbers of closed classes, beyond which they count as one class: a limit for speed,
-which `AS_ONE` of `headway.models.solving.response_times.closed_classes` labels."""
+"""Products of populations of closed classes above which these count as one class: a limit for
+speed, which `AS_ONE` of `headway.models.solving.response_times.closed_classes` labels.
+"""
 
 _FEWEST, _MOST = 32, 20_000
-"""Jobs at queues that are allowed for at first, and at most, if an open class comes: for speed."""
+"""Largest number of jobs at queues at first, and at most, if there is an open class: for speed."""
 
 _LEFT_OUT = 1e-10
-"""Probability of the largest number of jobs at queues that is allowed for."""
+"""Largest probability of the last number of jobs at queues that is kept."""
 
 
 @dataclass(frozen=True)
 class ArrivingClass:
-    """A class of other jobs, as it comes to the queues.
+    """The arrivals of a class of other jobs at the queues.
 
     Parameters
     ----------
     jobs
         N of a closed class; 0 for an open one.
     away
-        A, mean time of each job away from the queues per cycle [s]; of an open class 1 / lambda.
+        A, mean time of each job away from the queues per cycle [s]; for an open class 1 / lambda.
 
     Examples
     --------
@@ -67,19 +68,19 @@ class ArrivingClass:
 
 
 def with_other_classes(alone: Passage, arriving: Sequence[ArrivingClass]) -> Passage:
-    """Put other jobs of several classes into the network of a lone tagged job.
+    """Add other jobs of several classes to the network of a tagged job that is alone.
 
     Parameters
     ----------
     alone
         A passage with a population of 1.
     arriving
-        The classes. Jobs of open ones are allowed for up to a number that is rarely exceeded.
+        The classes. Jobs of open ones are kept up to a number that is rarely exceeded.
 
     Raises
     ------
     GraphError
-        If more than 20,000 jobs at queues would have to be allowed for.
+        If more than 20,000 jobs at queues would have to be kept.
 
     Examples
     --------
@@ -116,9 +117,9 @@ def outside_weights(arriving: Sequence[ArrivingClass], most: int, flow: float) -
     arriving
         The classes.
     most
-        Largest number at queues that is allowed for.
+        Largest number of jobs at queues that is kept.
     flow
-        Throughput of all, approximately [1/s]: H(n) is over flow**n.
+        Approximate throughput of all classes [1/s]: H(n) is divided by flow**n.
 
     Returns
     -------
@@ -156,7 +157,7 @@ def are_counted_apart(arriving: Sequence[ArrivingClass]) -> bool:
 def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
     """Convolve two series that are given as logarithms."""
     if np.isfinite(first).sum() < np.isfinite(second).sum():
-        first, second = second, first  # the loop is over the shorter one
+        first, second = second, first  # the loop is over the shorter series
     total = np.full(len(first), -np.inf)
     for n in np.flatnonzero(np.isfinite(second)):
         total[n:] = np.logaddexp(total[n:], first[: len(first) - n] + second[n])

@@ -1,8 +1,8 @@
-"""Numbers of other jobs by class that a tagged job finds, in a closed or mixed BCMP network.
+"""Numbers of other jobs by class that a tagged job meets, in a closed or mixed BCMP network.
 
 The other jobs are of classes j = 1, 2... with service times S_kj. Stations share their servers
-(BCMP type 2) or are delays (type 3). The numbers n_1, n_2, ... in one of the like queues (lanes) of
-station k, with n = n_1 + n_2 + ..., have the weight
+(BCMP type 2) or are delays (type 3). The numbers n_1, n_2, ... in one of the equal queues (lanes)
+of station k, with n = n_1 + n_2 + ..., have the weight
 
     f_k(n_1, n_2, ...) = n! prod over j of a_kj**n_j / n_j! / prod over i = 1..n of min(i, m_k),
 
@@ -34,12 +34,13 @@ from headway.queueing.passages.aggregation import ArrivingClass, outside_weights
 from headway.queueing.passages.passage import Passage
 from headway.records import dataclass
 
-_FEWEST = 16  # first largest number of jobs of an open class: for speed
+_FEWEST = 16  # largest number of jobs of an open class at first: for speed
 _SMALL = 256  # size of an axis up to which a matrix is faster than a recursion: for speed
-_LARGEST = 200_000  # elements of an array: for memory and speed
+_LARGEST = 200_000  # most elements of an array: for memory and speed
 _LEFT_OUT = 1e-7
-"""Largest probability of the last number of an open class that arrays keep; `AVERAGED_ELSEWHERE` of
-`headway.queueing.passages.sharing_chain` was measured with it."""
+"""Largest probability of the last number of jobs of an open class that arrays keep;
+`AVERAGED_ELSEWHERE` of `headway.queueing.passages.sharing_chain` was measured with it.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,11 @@ class SharingClass:
     Parameters
     ----------
     times, visits
-        S_k, mean service time [s], above 0 where there are visits, and V_k, mean visits, by
-        station.
+        S_k, mean service time [s], above 0 if there are visits, and V_k, mean visits, by station.
     flow
-        X, their throughput, approximately [1/s], above 0; it only scales the weights.
+        X, their approximate throughput [1/s], above 0; it only scales the weights.
     arriving
-        N and the mean time away, or lambda, of each class.
+        N and the mean time away, or lambda, for each class.
     """
 
     times: tuple[float, ...]
@@ -64,12 +64,12 @@ class SharingClass:
 
     @property
     def has_open(self) -> bool:
-        """Whether one of them is an open class."""
+        """Whether any of them is an open class."""
         return any(not each.jobs for each in self.arriving)
 
     @property
     def jobs(self) -> int:
-        """Population of the closed ones."""
+        """Population of the closed classes."""
         return sum(each.jobs for each in self.arriving)
 
     def merged_with(self, other: "SharingClass") -> "SharingClass":
@@ -100,9 +100,9 @@ class SharingNetwork:
     Parameters
     ----------
     passage
-        The stations and the routes of the tagged job; its numbers of other jobs are not used.
+        The stations and the routes of the tagged job; its own numbers of other jobs are ignored.
     classes
-        The other jobs, of one class or more.
+        The other jobs, of one or more classes.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class SharingNetwork:
 
     @cached_property
     def truncated(self) -> "TruncatedNumbers | None":
-        """Weights of numbers that open classes rarely exceed; None if arrays would be too large."""
+        """Weights up to numbers rarely exceeded by open classes; None if arrays are too large."""
         most = [each.jobs + _FEWEST * each.has_open for each in self.classes]
         while np.prod([n + 1.0 for n in most]) <= _LARGEST:
             truncated = TruncatedNumbers(self, tuple(most))
@@ -141,7 +141,7 @@ class SharingNetwork:
         return np.asarray(np.array(each).T / lanes[:, None])
 
     def with_nearest_merged(self) -> "SharingNetwork":
-        """Merge the two classes i, j of the least max over k of |log(S_ki / S_kj)|."""
+        """Merge the two classes i, j with the smallest max over k of |log(S_ki / S_kj)|."""
 
         def log_ratio(pair: tuple[int, int]) -> float:
             first, second = (np.maximum(self.classes[j].times, _TINY) for j in pair)
@@ -152,7 +152,7 @@ class SharingNetwork:
         return replace(self, classes=(*rest, self.classes[i].merged_with(self.classes[j])))
 
 
-_TINY = 1e-300  # [s], in place of 0, whose logarithm is not finite
+_TINY = 1e-300  # [s], stands for 0, whose logarithm is not finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class TruncatedNumbers:
 
     @cached_property
     def _arrival_weights(self) -> tuple[FloatArray, ...]:
-        """H_j(n) of n = 0, 1, 2... jobs of each class j at stations."""
+        """H_j(n) for n = 0, 1, 2... jobs of each class j at stations."""
         classes = zip(self.network.classes, self.most, strict=True)
         return tuple(outside_weights(one.arriving, most, one.flow)[::-1] for one, most in classes)
 
@@ -178,7 +178,7 @@ class TruncatedNumbers:
 
     @cached_property
     def returns(self) -> tuple[FloatArray, ...]:
-        """H_j(n + 1) / H_j(n): arrival rate of class j with n of it at stations, over X_j."""
+        """H_j(n + 1) / H_j(n): arrival rate of class j with n of its jobs at stations, over X_j."""
         ratios = []
         for each in self._arrival_weights:
             more = np.append(each[1:], 0.0)
@@ -201,11 +201,11 @@ class TruncatedNumbers:
         return self._lane(self._no_jobs, k)
 
     def elsewhere(self, without: Sequence[int]) -> FloatArray:
-        """Convolve f_k over all lanes of all stations but one lane of each in `without`."""
+        """Convolve f_k over all lanes of all stations, except one lane of each in `without`."""
         return self._convolved_over_stations(self._no_jobs, without)
 
     def rest(self, k: int) -> FloatArray:
-        """Weights of all jobs not in one lane of station k, by the numbers in it."""
+        """Weights of all jobs outside one lane of station k, by the numbers in that lane."""
         return _reversed(self._convolved_over_stations(_reversed(self.joint_arrival_weights), (k,)))
 
     def behind(self, k: int) -> FloatArray:

@@ -1,19 +1,20 @@
-"""The same passage time among very many jobs, whose numbers are followed in steps of g.
+"""The same passage time with very many jobs, whose numbers are followed in steps of g.
 
-Where stations are about equally busy, every number of jobs at each is likely, and a series has as
-many terms as there are jobs. But such a series is smooth: with w = z**g, a term z**n between two
-steps is nearly the cubic through four of them,
+If stations are about equally busy, every number of jobs at each is likely, and a series has as many
+terms as there are jobs. But such a series is smooth: with w = z**g, a term z**n between two steps
+is nearly the cubic through four of them,
 
     z**n = w**b (l_0(u) w**-1 + l_1(u) + l_2(u) w + l_3(u) w**2),  u = n / g - b,  0 <= u < 1,
 
 to (g log z)**4, with l_i Lagrange's weights at the nodes -1, 0, 1, 2 (in the first step 0, 1, 2, 3)
-and log z about one over the numbers of jobs. Of a geometric tail, the sum of x**n z**n over
-n = 0, 1, 2..., the part from a step b on becomes
+and log z about the inverse of the numbers of jobs. In a geometric tail, the sum of x**n z**n over n
+= 0, 1, 2..., the part from a step b on becomes
 
     x**(g b) w**(b - 1) (B_0 + B_1 w + B_2 w**2 + B_3 w**3) / (1 - x**g w),
     B_i = sum over p = 0, 1... g - 1 of x**p l_i(p / g),
 
-again a geometric tail. So all is as of `headway.queueing.passages.overtake_free`, with N / g terms.
+which is again a geometric tail. The rest is as in `headway.queueing.passages.overtake_free`, with N
+/ g terms.
 
 Source: Hildebrand, Introduction to Numerical Analysis, 2nd ed., 1974, chapter 3 (the cubic).
 """
@@ -37,23 +38,26 @@ from headway.queueing.times.laws import ComplexArray
 from headway.records import dataclass
 
 MOST_TERMS = 16_000
-"""Terms of all series, each as it comes and goes, above which jobs are grouped: some 0.1 s for the
-160 complex numbers that a transform is asked for."""
+"""Terms of all series together above which jobs are grouped: some 0.1 s for the 160 complex
+numbers at which a transform is evaluated.
+"""
 
 FEW_TERMS = 1_000
-"""The same of each of the independent visits of a job, whose law is asked for thousands. A station
-then has about as many steps as those by which `GROUPED` was measured, or more."""
+"""The same for each of the independent visits of a job, whose law is evaluated at thousands. A
+station then has about as many steps as those by which `GROUPED` was measured, or more.
+"""
 
 _FEWEST_STEPS = 4
-"""Steps of g that the mean number of jobs at a station is at least. `GROUPED` of
-`headway.queueing.passages.laws` was measured with both."""
+"""Least mean number of jobs at a station, in steps of g. `GROUPED` of
+`headway.queueing.passages.laws` was measured with both.
+"""
 
-_BESIDE = 3  # steps beside a window that cubics reach
-_TAP = 0.3  # of the time of a term of a tail, that of one number below the servers
+_BESIDE = 3  # steps beside a window that cubics use
+_TAP = 0.3  # time of one number of jobs below the servers, over that of a term of a tail
 
 
 def overtake_free(passage: Passage, order: list[int], most: int = MOST_TERMS) -> OvertakeFree:
-    """Follow every number of jobs, or steps of them where there are more than so many terms.
+    """Follow every number of jobs, or steps of g if there would be more than ``most`` terms.
 
     Raises
     ------
@@ -84,7 +88,7 @@ def overtake_free(passage: Passage, order: list[int], most: int = MOST_TERMS) ->
 
 
 def _terms(every: OvertakeFree, group: int) -> float:
-    """Terms of series that depend on s, if jobs are in groups."""
+    """Number of terms of series that depend on s, with jobs in groups."""
     passage, total, varies = every.passage, 0.0, False
     for (k, _), near, far in zip(every.stages, every.windows, every.windows[1:], strict=False):
         varies = varies or passage.own_visits[k] > 0
@@ -97,16 +101,16 @@ def _terms(every: OvertakeFree, group: int) -> float:
 
 @dataclass(frozen=True)
 class GroupedJobs(OvertakeFree):
-    """A tagged job that visits each station once at most, among groups of g others.
+    """A tagged job that visits each station at most once, with the other jobs in groups of g.
 
     Parameters
     ----------
     passage, order
-        As of `OvertakeFree`.
+        As in `OvertakeFree`.
     likely
-        Its windows.
+        The windows of likely numbers of jobs.
     group
-        g, jobs of a step, 2 or more.
+        g, jobs in a step, 2 or more.
 
     Examples
     --------
@@ -125,13 +129,13 @@ class GroupedJobs(OvertakeFree):
 
     @cached_property
     def _numbers(self) -> tuple[int, int]:
-        """The number of jobs of the first step, which may be negative, and how many steps."""
+        """The number of jobs of the first step, which may be negative, and the number of steps."""
         steps = max(-(-self.passage.others // self.group), _BESIDE)
         return self.passage.others - steps * self.group, steps + 1
 
     @cached_property
     def windows(self) -> list[Window]:
-        """As of `OvertakeFree`, in steps."""
+        """As in `OvertakeFree`, in steps."""
         first, steps = self._numbers
         fine = self.likely[:-1]
         low = [(start - first) // self.group - _BESIDE for start, _ in fine]
@@ -161,7 +165,7 @@ class GroupedJobs(OvertakeFree):
         far: Window,
         turn: ComplexArray | None = None,
     ) -> ComplexArray:
-        """As of `OvertakeFree`, in steps."""
+        """As in `OvertakeFree`, in steps."""
         if queue is None:
             return super()._through(queue, series, near, far, turn)
         last = queue.station.servers - 1
@@ -219,7 +223,7 @@ def _cubic(place: FloatArray) -> FloatArray:
 
 
 def _moments(ratio: ComplexArray | FloatArray, count: int, group: int) -> ComplexArray:
-    """Sums of (p / g)**j x**p over p below a count, for j = 0, 1, 2, 3: by doubling."""
+    """Sums of (p / g)**j x**p over p = 0 ... count - 1, for j = 0, 1, 2, 3: by doubling."""
     total, block = np.zeros((2, 4, len(ratio)), ratio.dtype)
     block[0] = 1.0
     done, size, before, power = 0, 1, np.ones_like(ratio), ratio
@@ -233,5 +237,5 @@ def _moments(ratio: ComplexArray | FloatArray, count: int, group: int) -> Comple
 
 
 def _shifts(by: float) -> FloatArray:
-    """Powers of u + a from those of u, up to the third."""
+    """Matrix from the powers of u to those of u + a, up to the third."""
     return np.array([[comb(j, i) * by ** max(j - i, 0) for i in range(4)] for j in range(4)])

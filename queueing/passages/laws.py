@@ -1,12 +1,12 @@
-"""Law of the time a job of a closed network takes from request to answer: which method fits.
+"""The law of the time a job of a closed network takes from request to answer: choice of method.
 
 In this order:
 
 * all queues are processor sharing: `headway.queueing.passages.processor_sharing`
-* delays that every job spends once are added as constants, and left out below
+* delays that every job visits once are added as constants, and left out below
 * no station is visited twice: `headway.queueing.passages.overtake_free`
-* the job returns to stations: the chain of `headway.queueing.passages.tagged_job`, of all states or
-  of fewer, where that is small enough
+* jobs return to stations: the chain of `headway.queueing.passages.tagged_job`, with all states or
+fewer, if it is small enough
 * otherwise visits are taken as independent: `headway.queueing.times.absorption`
 """
 
@@ -64,22 +64,22 @@ SHARED = (
     "percentiles assume independent visits of a job, some of them to shared servers: up to "
     "the 99th within 6%, the 99.9th within 9% where measured"
 )
-"""This and the four above by ``python -m tests.campaigns.percentile_errors``."""
+"""Measured, like the four above, by ``python -m tests.campaigns.percentile_errors``."""
 
 GROUPED = "percentiles follow very many jobs in groups: within 0.05% where measured"
-"""By ``python -m tests.campaigns.grouped_jobs``."""
+"""Measured by ``python -m tests.campaigns.grouped_jobs``."""
 
 SMOOTHED = "constant times that only some jobs spend are approximated as varying"
 
-_ROUGH = 1e-6  # of chances where visits are taken as independent: for speed
+_ROUGH = 1e-6  # tolerance of probabilities if visits are taken as independent: for speed
 _NEAR = 1e-4  # step of numerical derivatives over 1 / mean: rounding errors of 1e-8
-_DEVIATIONS, _NOBODY = 10.0, 1e-13  # as of `after_start`
+_DEVIATIONS, _NOBODY = 10.0, 1e-13  # as described in `after_start`
 _SHARPEST = 0.06  # least time after the start over the mean: exp(s c) stays below exp(130)
-_HUGE = 600.0  # s c at which a transform counts as 0: where s T is far larger for every job
+_HUGE = 600.0  # s c at which a transform counts as 0, as s T is far larger for every job
 _MOST_JOBS = 1_000_000  # largest population, for the memory of an array
 
 
-@lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
+@lru_cache(maxsize=64)  # several percentiles are asked for, one after the other
 def passage_law(passage: Passage) -> TimeLaw:
     """Law of the time from request to answer.
 
@@ -90,7 +90,7 @@ def passage_law(passage: Passage) -> TimeLaw:
 
     Returns
     -------
-    Its notes say what is approximate about it. Without jobs, the law of no time.
+    The law, whose notes say what is approximate. Without jobs, the law of a time of 0.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _check_jobs(passage: Passage) -> None:
 
 
 def _without_shared_returns(passage: Passage) -> Passage:
-    """Merge direct feedback at a single queue of shared servers into one longer visit."""
+    """Merge direct feedback at a single queue with shared servers into one longer visit."""
     at = np.array([station.shares and station.lanes == 1 for station in passage.stations])
     if not (at & (np.diag(passage.onward) > 0)).any():
         return passage
@@ -155,14 +155,14 @@ def _without_shared_returns(passage: Passage) -> Passage:
 
 
 def given_visits_law(passage: Passage, own: FloatArray | None = None) -> TimeLaw:
-    """Law of the time of a given number of visits: of 2.4, two and with chance 0.4 a third.
+    """Law of the time of a mean number of visits: of 2.4, two, and with probability 0.4 a third.
 
     Parameters
     ----------
     passage
-        With the visits of the other jobs; the routes of the tagged job are not used.
+        The network, with the visits of the other jobs; the tagged job's routes are ignored.
     own
-        Visits of the tagged job; None if they are those of the others.
+        Mean visits of the tagged job; None if they are those of the others.
 
     Examples
     --------
@@ -187,9 +187,9 @@ def given_visits_law(passage: Passage, own: FloatArray | None = None) -> TimeLaw
 
 
 def _routes_past(visits: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Routes that lead to each station in turn with the chance V_k, else past it.
+    """Routes that pass the stations in order, and visit station k with probability V_k.
 
-    From station i to a later j with the chance V_j times the product of 1 - V_k between them.
+    From station i to a later j with probability V_j times the product of 1 - V_k between them.
     """
     count = len(visits)
     skips = np.array(
@@ -201,16 +201,16 @@ def _routes_past(visits: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray
 
 
 def stretched(law: TimeLaw, mean: float, notes: tuple[str, ...]) -> TimeLaw:
-    """Scale the time beyond the constant that every job spends, so that E[T] is a given mean.
+    """Scale the time beyond the constant that every job spends, so that E[T] has a given value.
 
     Parameters
     ----------
     law
-        A law of several constant times is left as it is.
+        The law; one with several constant times is returned as it is.
     mean
         E[T] [s].
     notes
-        More that is approximate about the law.
+        Further approximations of the law, in words.
 
     Examples
     --------
@@ -251,11 +251,12 @@ def visit_law(passage: Passage, k: int, most: int = MOST_TERMS) -> TimeLaw:
 
 
 def _shared_visit(passage: Passage, k: int) -> TimeLaw:
-    """A visit to shared servers, at which the number of others is a birth-death process.
+    """A visit to shared servers, where the number of other jobs is a birth-death process.
 
-    With n others there, one more comes at the rate lambda G(N - 2 - n) / G(N - 1 - n), with G the
-    normalising constants of the rest of the network; one is served at n phi(n) / S and the tagged
-    job at phi(n) / S', phi(n) = min(1, m / (n + 1)). On arrival, P(n) ~ f(n) G(N - 1 - n).
+    With n others present, another arrives at the rate lambda G(N - 2 - n) / G(N - 1 - n), with G
+    the normalising constants of the rest of the network; others leave at the rate n phi(n) / S and
+    the tagged job at phi(n) / S', phi(n) = min(1, m / (n + 1)). On arrival, P(n) ~ f(n) G(N - 1 -
+    n).
     """
     station, queue, count = passage.stations[k], passage.queues[k], passage.population
     if queue is None:
@@ -291,14 +292,14 @@ def _random_law(passage: Passage) -> TimeLaw:
 
 
 def _shared_law(passage: Passage) -> TimeLaw:
-    """Where servers are shared: visits taken as independent, which a single one is."""
+    """The law at shared servers, with visits taken as independent; exact for a single visit."""
     once = len(passage.stations) == 1 and not passage.onward.any()
     notes = () if passage.population == 1 or once else (SHARED,)
     return independent_visits_law(passage, notes)
 
 
 def _followed_law(passage: Passage, smoothed: tuple[str, ...]) -> TimeLaw:
-    """Where jobs come back: by chains that follow one of them, as fine as they may be."""
+    """The law if jobs return, by the finest chain of a tagged job that is small enough."""
     fine, coarse = TaggedJobChain(passage), AggregatedTaggedJobChain(passage)
     if fine.is_small_enough:
         lanes = sum(station.lanes for station in passage.stations)
@@ -310,16 +311,16 @@ def _followed_law(passage: Passage, smoothed: tuple[str, ...]) -> TimeLaw:
 
 
 def after_start(law: TimeLaw) -> TimeLaw:
-    """The same law, as a time after one within which no job ends, if there is such a time.
+    """The same law with the time shifted by a start before which no job ends, if there is one.
 
-    The time of a job among many varies little beside its mean, which inversion would follow by ever
-    more terms. By Chernoff's inequality P(T < c) <= exp(theta c) E[exp(-theta T)]: c is a start if
-    that is below `_NOBODY` at theta = 10 / sigma (600 / E[T] at most), ten sigma below the mean.
+    The time of a job among many varies little relative to its mean, which inversion would need ever
+    more terms for. By Chernoff's inequality P(T < c) <= exp(theta c) E[exp(-theta T)]: c is a start
+    if that is below `_NOBODY` at theta = 10 / sigma (600 / E[T] at most), ten sigma below the mean.
 
     Parameters
     ----------
     law
-        Of one piece; others are left as they are.
+        A law of one piece; others are returned as they are.
 
     Examples
     --------
@@ -354,16 +355,16 @@ def _as_entered(passage: Passage, order: list[int], most: int = MOST_TERMS) -> T
 def independent_visits_law(
     passage: Passage, notes: tuple[str, ...], most: int = MOST_TERMS
 ) -> TimeLaw:
-    """Law of the passage time as if the visits of the tagged job were independent.
+    """Law of the passage time, with the visits of the tagged job taken as independent.
 
     Parameters
     ----------
     passage
         The network.
     notes
-        What is approximate about that.
+        What is approximate about that, in words.
     most
-        Terms of the series of each visit.
+        Most terms of the series of each visit.
 
     Examples
     --------

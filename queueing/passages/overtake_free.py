@@ -1,8 +1,8 @@
-"""Passage time of a job that returns to no station, from the state in which it finds the network.
+"""Passage time of a job that returns to no station, from the state that it finds on arrival.
 
-A job that arrives sees the network as it is in equilibrium with one job less (arrival theorem).
-On an overtake-free path, the times at the stations are distributed as if the job found all of them
-in that state at once. So E[exp(-s T)] is a ratio of normalising constants,
+An arriving job sees the network in equilibrium with one job fewer (arrival theorem). On an
+overtake-free path, the times at the stations are distributed as if the job found all of them in
+that state at once. So E[exp(-s T)] is a ratio of normalising constants,
 
     E[exp(-s T)] = sum over paths p of P(p) G_p(s) / G,
     G_p(s) = sum over n_1 + n_2 + ... of the product over all stations k of f_k(n_k)
@@ -31,34 +31,36 @@ from headway.queueing.times.laws import ComplexArray, gamma
 from headway.records import dataclass
 
 NEARLY_CONSTANT = 0.01
-"""Squared coefficient of variation by which a constant time is smoothed that only some jobs spend:
-a jump in the distribution would be there otherwise. `STAYS_AS_ENTERED` was measured with it."""
+"""Squared coefficient of variation that replaces 0 for a constant time spent by some jobs only,
+as the distribution would have a jump. `STAYS_AS_ENTERED` was measured with it.
+"""
 
 _LEFT_OUT = 1e-15
-_SMALLEST = 1e-150  # of weights, the largest being about 1
-_BLOCK = 1024  # weights that are added up at a time: for speed
 """Probability of the numbers of jobs left out at each end of each window. With them percentiles
 change by 1e-11 at most, about as much as inversion errs: `tests.queueing.sojourn` compares."""
 
-_AT_ONCE = 1 << 16  # numbers of an array, in the second-level cache: for speed
-_COLUMNS = 32  # at least: what is done for each column at once, for speed
-_SOON = 3  # lengths of a series after which its terms are summed one by one: for speed
+_SMALLEST = 1e-150  # of weights, of which the largest is about 1
+_BLOCK = 1024  # weights added up at a time: for speed
+
+_AT_ONCE = 1 << 16  # numbers in an array, for the second-level cache: speed only
+_COLUMNS = 32  # least number of columns, as some work is done for each column at once: for speed
+_SOON = 3  # lengths of a series above which its terms are summed one by one: for speed
 _LEFT = -1
 
 Window: TypeAlias = tuple[int, int]
-"""Numbers of jobs from one on and below another."""
+"""First number of jobs in a window, and the first number above it."""
 
 
 @dataclass(frozen=True)
 class OvertakeFree:
-    """A tagged job that visits each station of a passage once at most.
+    """A tagged job that visits each station of a passage at most once.
 
     Parameters
     ----------
     passage
         The network.
     order
-        Its stations in topological order of the routes.
+        Its stations in the topological order of the routes.
 
     Examples
     --------
@@ -74,9 +76,9 @@ class OvertakeFree:
 
     @cached_property
     def stages(self) -> list[tuple[int, bool]]:
-        """Lanes in the order in which they are convolved: of which station, whether its last.
+        """Lanes in the order in which they are convolved: station, and whether it is its last lane.
 
-        Stations that the tagged job does not visit come first, as their series have no s.
+        Stations that the tagged job does not visit come first, as their series do not depend on s.
         """
         passage = self.passage
         order = sorted(self.order, key=lambda k: bool(passage.own_visits[k] > 0))
@@ -85,10 +87,10 @@ class OvertakeFree:
 
     @cached_property
     def windows(self) -> list[Window]:
-        """Before the first stage and after each: the numbers of jobs so far that are likely.
+        """The likely total numbers of jobs, before the first stage and after each.
 
-        With A_j(n) the series of the first j stages and B_j(n) that of the others, n jobs are so
-        far with the probability A_j(n) B_j(N - 1 - n) / G(N - 1).
+        With A_j(n) the series of the first j stages and B_j(n) that of the others, n jobs are at
+        the first stages with probability A_j(n) B_j(N - 1 - n) / G(N - 1).
         """
         passage, size = self.passage, self.passage.others + 1
         nobody = np.zeros((size, 1))
@@ -108,24 +110,24 @@ class OvertakeFree:
 
     @cached_property
     def _base(self) -> FloatArray:
-        """Series of the jobs at delays, where they are likely."""
+        """Series of the jobs at delays, within the likely numbers."""
         start, stop = self.windows[0]
         return np.asarray(self.passage.at_delays(stop)[start:])
 
     @cached_property
     def _steps(self) -> list[tuple[int, bool, Window, Window]]:
-        """Stages with their windows before and after."""
+        """Stages with the windows before and after each."""
         ends = zip(self.stages, self.windows, self.windows[1:], strict=False)
         return [(k, last, near, far) for (k, last), near, far in ends]
 
     @cached_property
     def _apart(self) -> int:
-        """Stages that the tagged job does not visit, the first ones."""
+        """Number of the first stages, which the tagged job does not visit."""
         return sum(not self.passage.own_visits[k] > 0 for k, _ in self.stages)
 
     @cached_property
     def _elsewhere(self) -> ComplexArray:
-        """Series of the jobs at delays and where the tagged job does not come."""
+        """Series of the jobs at delays and at stations that the tagged job does not visit."""
         series: ComplexArray = np.asarray(self._base)
         for k, _, near, far in self._steps[: self._apart]:
             series = self._through(self.passage.queues[k], series, near, far)
@@ -133,23 +135,23 @@ class OvertakeFree:
 
     @cached_property
     def constant(self) -> float:
-        """G(N - 1), from the same windows."""
+        """G(N - 1), computed within the same windows."""
         series = self._elsewhere
         for k, _, near, far in self._steps[self._apart :]:
             series = self._through(self.passage.queues[k], series, near, far)
         return float(series[-1, 0].real)
 
     def transform(self, s: ComplexArray) -> ComplexArray:
-        """E[exp(-s T)], by one convolution a station and a set of paths that lead to it."""
+        """E[exp(-s T)], by one convolution for each station and set of paths that lead to it."""
         widest = max(stop - start for start, stop in self.windows)
         columns = max(_AT_ONCE // widest, _COLUMNS)
         parts = [self._of_some(s[k : k + columns]) for k in range(0, len(s), columns)]
         return np.concatenate(parts)
 
     def _of_some(self, s: ComplexArray) -> ComplexArray:
-        """The same of few s.
+        """E[exp(-s T)] for few values of s, whose arrays fit into the cache.
 
-        `going` has, for each station where the job may be next, the series of the stations before
+        `going` has, for each station that the job may visit next, the series of the stations before
         it in the order, summed over the paths to it.
         """
         passage, base = self.passage, self._elsewhere
@@ -197,18 +199,18 @@ class OvertakeFree:
 
 
 def _seen(weights: FloatArray) -> FloatArray:
-    """Those whose products have their digits: others take a processor a hundred times as long."""
+    """Weights whose products keep their digits: denormal numbers take a processor far longer."""
     return np.where(weights > _SMALLEST, weights, 0.0)
 
 
 def _likely(weights: FloatArray) -> Window:
-    """Numbers between those beyond which `_LEFT_OUT` of all is, at each end."""
+    """Numbers between those with probability `_LEFT_OUT` at each end."""
     total = float(weights.sum()) * _LEFT_OUT
     return _reaching(weights, total), len(weights) - _reaching(weights[::-1], total)
 
 
 def _reaching(weights: FloatArray, total: float) -> int:
-    """Where the sum of the weights so far is a total: by blocks of them, then within one."""
+    """Index at which the cumulated weights reach a total: by blocks, then within one."""
     whole = len(weights) // _BLOCK * _BLOCK
     sums = np.cumsum(weights[:whole].reshape(-1, _BLOCK).sum(axis=1))
     block = int(np.searchsorted(sums, total))
@@ -269,8 +271,9 @@ def add_part(
 def cannot_overtake(passage: Passage) -> bool:
     """Whether `OvertakeFree` is exact.
 
-    That holds for a single queue of any number of servers; for several if none is a delay, one path
-    leads from each to each, and all have a single server but the first or last of a path.
+    It is for a single queue of any number of servers. For several, it is if none is a delay, there
+    is one path at most between any two, and all but the first and last of a path have a single
+    server.
 
     Examples
     --------

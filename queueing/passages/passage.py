@@ -5,10 +5,10 @@ The network has the product form of Gordon and Newell: with n_k of the other job
     P(n_1, n_2, ...) ~ f_1(n_1) f_2(n_2) ...,
     f_k(n) = a_k**n / (min(1, m_k) min(2, m_k) ... min(n, m_k)),  a_k = X V_k S_k,
 
-m_k the servers, V_k the mean visits, S_k the mean service time; a delay has m_k = oo, so that
-f_k(n) = a_k**n / n!. X scales the weights only, and is the throughput to keep them in range. Sums
-over all n_1 + n_2 + ... = n are convolutions (Buzen, CACM 16(9), 1973): the code calls an array of
-such sums for n = 0, 1, 2... a series.
+with m_k the servers, V_k the mean visits and S_k the mean service time; a delay has m_k = oo, so
+f_k(n) = a_k**n / n!. X only scales the weights; the throughput keeps them in range. Sums over all
+n_1 + n_2 + ... = n are convolutions (Buzen, CACM 16(9), 1973): the code calls an array of such sums
+for n = 0, 1, 2... a series.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967.
 """
@@ -28,10 +28,12 @@ from headway.queueing.times.absorption import mean_visits
 from headway.records import dataclass
 
 _CERTAIN = 1e-9
-"""Difference from 1, due to rounding, of the visits to a station that every job visits once."""
+"""Rounding error of the visits to a station that every job visits once."""
 
-_MOST_PRODUCTS = 10**8  # of a convolution; beyond, Fourier transforms are faster: for speed
-_HIDDEN = 1e-15  # share of the largest number below which rounding hides those of a transform
+# products in a convolution above which Fourier transforms are faster: for speed
+_MOST_PRODUCTS = 10**8
+# share of the largest number below which rounding makes those of a Fourier transform useless
+_HIDDEN = 1e-15
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class PassageStation:
     time
         Mean service time [s].
     servers, lanes
-        Servers of each queue, and queues, of which a job joins one at random; 0 for a delay.
+        Servers of each queue, and number of queues, one of which a job joins at random; 0 for a
+        delay.
     own
         Mean service time of the tagged job [s]; None if it is that of all jobs.
     shares
@@ -76,12 +79,12 @@ class PassageStation:
 
 
 def passage_station(name: str, station: Station, most: int) -> PassageStation:
-    """Read a station for `most` jobs; more servers than jobs are left out.
+    """A station in this form, for at most `most` jobs; servers beyond that are left out.
 
     Raises
     ------
     GraphError
-        For a kind whose jobs are not served in a known order.
+        For a kind of station whose jobs are served in no known order.
 
     Examples
     --------
@@ -110,20 +113,19 @@ class Passage:
     stations
         First come first served, unless their servers are shared.
     entries, onward, leaving
-        Routes of the tagged job, as of `headway.queueing.times.absorption.Journey`.
+        Routes of the tagged job, as in `headway.queueing.times.absorption.Journey`.
     population
         Jobs N, 1 or more, the tagged one included.
     think_time
         Mean time Z from an answer to the next request [s], 0 or more.
     throughput
-        X [1/s], approximately: it keeps the weights of numbers in range.
+        X [1/s], approximate: it keeps the weights of numbers in range.
     stays
         Mean response time of a visit to each station [s].
     visits
         Mean visits of the other jobs to each station; None if they take the tagged job's routes.
-    outside
-        Weights of 0, 1, 2... other jobs away from the queues, as of
-        `headway.queueing.passages.aggregation`; None if all have one think time.
+    Weights of 0, 1, 2... other jobs away from the queues, as in
+    `headway.queueing.passages.aggregation`; None if all have the same think time.
 
     Examples
     --------
@@ -176,7 +178,7 @@ class Passage:
 
     @property
     def away(self) -> float:
-        """Mean time per cycle that another job thinks or is at delays [s]."""
+        """Mean time per cycle that another job thinks or spends at delays [s]."""
         delays = zip(self.stations, self.others_visits, strict=True)
         resting = sum(float(v) * station.time for station, v in delays if station.is_delay)
         return self.think_time + resting
@@ -199,9 +201,9 @@ class Passage:
 
     @cached_property
     def return_rates(self) -> FloatArray:
-        """Arrival rate at the queues with j = 0, 1, 2... jobs away, over X.
+        """Arrival rate at the queues with j = 0, 1, 2... jobs away, divided by X.
 
-        With weights h(j) of j jobs away it is h(j - 1) / h(j), which is j / (X away) for one class.
+        With weights h(j) of j jobs away, it is h(j - 1) / h(j), that is j / (X away) for one class.
         """
         if not self.has_jobs_away:
             return np.zeros(self.population)
@@ -236,15 +238,15 @@ class Passage:
         return np.array([station.is_delay for station in self.stations], bool) & once & ~again
 
     def settled(self) -> "Passage":
-        """Return the passage without stations of no visits or no service time."""
+        """The passage without stations that have no visits or no service time."""
         used = (self.own_visits > 0) | (self.others_visits > 0)
         busy = np.array([station.time > 0 for station in self.stations])
         return self.without(np.flatnonzero(~(used & busy)))
 
     def without(self, gone: NDArray[np.intp]) -> "Passage":
-        """Leave stations out: other jobs think for their time instead, the tagged job does not.
+        """Leave stations out: other jobs spend their time there thinking, the tagged job does not.
 
-        Routes through the set g of them become direct: P' = P + P_g (1 - P_gg)^-1 P_g.
+        Routes through the set g of these stations become direct: P' = P + P_g (1 - P_gg)^-1 P_g.
         """
         keep = np.setdiff1d(np.arange(len(self.stations)), gone)
         through = np.linalg.inv(np.eye(len(gone)) - self.onward[np.ix_(gone, gone)])
@@ -264,7 +266,7 @@ class Passage:
         )
 
     def through(self, k: int) -> "Passage":
-        """Return the network with a tagged job that visits station k once and leaves."""
+        """The network with a tagged job that visits station k once and leaves."""
         only = np.zeros(len(self.stations))
         only[k] = 1.0
         return replace(
@@ -288,7 +290,7 @@ class QueueWeights:
     Parameters
     ----------
     station
-        With one lane or several.
+        A station, with one lane or several.
     load
         a = X V S / lanes: offered load of one lane at the network's throughput.
     """
@@ -335,9 +337,9 @@ class QueueWeights:
 
 
 def _convolved(head: FloatArray, series: FloatArray) -> FloatArray:
-    """Convolve the weights below the servers with a series, as far as that goes.
+    """Convolve the weights below the servers with a series, up to the length of the series.
 
-    Of very many by Fourier transforms, without what rounding hides there.
+    Very long ones use Fourier transforms, and drop what is rounding.
     """
     likely, size = np.flatnonzero(head[: len(series)]), len(series)
     if len(likely) == 0:
@@ -352,7 +354,7 @@ def _convolved(head: FloatArray, series: FloatArray) -> FloatArray:
 
 
 def topological_order(onward: FloatArray) -> list[int] | None:
-    """Stations in an order in which jobs visit them; None if jobs can return to one.
+    """Stations in an order in which jobs visit them; None if jobs can return to a station.
 
     Examples
     --------

@@ -22,29 +22,29 @@ SMOOTHED = (
     "within 6%, the 99.9th within 6% where measured"
 )
 NEAREST = "classes with the closest service times are merged: percentiles within 8% where measured"
-"""This and the two above by ``python -m tests.campaigns.percentile_campaign``."""
+"""Measured, like the two above, by ``python -m tests.campaigns.percentile_campaign``."""
 
 AWAY = (
     "percentiles take the constant times of other jobs at delays as varying: up to the 99th "
     "within 4%, the 99.9th within 7% where measured"
 )
-"""By ``python -m tests.campaigns.away_errors``."""
+"""Measured by ``python -m tests.campaigns.away_errors``."""
 
-_ROUNDING = 1e-9  # relative difference of service times that are the same
+_ROUNDING = 1e-9  # relative difference up to which service times are the same
 
 
-@lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
+@lru_cache(maxsize=64)  # several percentiles are asked for, one after the other
 def sharing_law(alone: Passage, classes: tuple[SharingClass, ...], mean: float) -> TimeLaw | None:
     """Law of the passage time of a job among others who share all servers with it.
 
-    Delays that every job spends once are added as they are. If constant times of other delays are
-    on routes without returns, visits are taken as independent, which keeps the constants; otherwise
-    the tagged job spends them in Erlang phases.
+    Delays that every job visits once are added as constants. If other delays have constant times,
+    and no route returns, visits are taken as independent, which keeps the constants; otherwise the
+    tagged job spends them in Erlang phases.
 
     Parameters
     ----------
     alone
-        The routes of the tagged job; its numbers of other jobs are not used.
+        The routes of the tagged job; its own numbers of other jobs are ignored.
     classes
         The other jobs.
     mean
@@ -52,8 +52,8 @@ def sharing_law(alone: Passage, classes: tuple[SharingClass, ...], mean: float) 
 
     Returns
     -------
-    None if servers are not shared, if there is no other job, if some service takes no time, or if
-    no chain is small enough.
+    None if servers are not shared, there is no other job, some service takes no time, or no chain
+    is small enough.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def _at_stations(one: SharingClass, kept: list[int], alone: Passage) -> SharingC
 def _merged_classes(classes: Iterable[SharingClass]) -> tuple[SharingClass, ...]:
     """Merge classes of the same service times and the same arrivals; open ones last.
 
-    Classes with unlike times away stay apart: how many of each are at stations does not follow from
-    the number of all.
+    Classes with different times away are kept apart: the numbers of each at stations do not follow
+    from the total number.
     """
     by_needs: dict[tuple[object, ...], SharingClass] = {}
     for one in classes:
@@ -126,7 +126,7 @@ def _merged_classes(classes: Iterable[SharingClass]) -> tuple[SharingClass, ...]
 
 
 def _by_independent_visits(network: SharingNetwork, mean: float) -> TimeLaw | None:
-    """Law of the sum of independent visits, with constant times as they are."""
+    """Law of the sum of independent visits, keeping constant times."""
     passage = network.passage
     laws = [
         constant(station.own_time)

@@ -1,17 +1,17 @@
 """Passage time of a job that shares servers with jobs of several classes, by its chain.
 
 A state (k, b, e) has the tagged job at station k, b = (b_1, b_2, ...) other jobs of each class in
-its queue, and e = (e_1, e_2, ...) elsewhere at stations; at a delay, b = 0 and Erlang phases of the
-constant time are to come. Where the e are is not kept: they are taken to be as in equilibrium,
-given their numbers. With G_k(e) the normalising constant of all stations but the tagged job's
-queue, of a flow lambda of class j elsewhere
+its queue, and e = (e_1, e_2, ...) elsewhere at stations; at a delay, b = 0 and the state counts the
+Erlang phases still to come. The chain does not keep where the e jobs are: they are taken to be in
+equilibrium, given their numbers. With G_k(e) the normalising constant of all stations except the
+tagged job's queue, a flow lambda of class j elsewhere is reduced to
 
     lambda u_j(e),  u_j(e) = G_k(e - 1_j) / G_k(e),
 
-goes on. Let lambda_il be the flow of class j from station i to l, c_i that from i to where it is
-away, d_i that from there to i, h_j(n) = H_j(n + 1) / H_j(n) as of `TruncatedNumbers.returns`,
-phi(b) = min(1, m / (|b| + 1)) the share of a server that each job in the queue has, S_j the service
-time of class j there and S that of the tagged job. The transitions are at these rates:
+Let lambda_il be the flow of class j from station i to l, c_i that from i to where it is away, d_i
+that from there to i, h_j(n) = H_j(n + 1) / H_j(n) as in `TruncatedNumbers.returns`, phi(b) = min(1,
+m / (|b| + 1)) the share of a server for each job in the queue, S_j the service time of class j
+there and S that of the tagged job. The transitions have these rates:
 
     b + 1_j, e - 1_j    sum over i != k of lambda_ik u_j(e)     one comes from another queue
     e - 1_j             sum over i != k of c_i u_j(e)           one goes away from another queue
@@ -23,11 +23,12 @@ time of class j there and S that of the tagged job. The transitions are at these
     out                 q_k phi(b) / S                          the tagged job leaves
 
 with L = sum over l of lambda_kl + c_k, and p(b') = f_l(b') G_kl(e - b') / G_k(e) the probability of
-finding b' of the e others in the queue of l. Of a station of several lanes, one is its queue.
+finding b' of the e others in the queue of l. At a station with several lanes, one of them is its
+queue.
 
-Exact where there are two queues at most. Rare states are left out; the finest chain that is small
-enough is followed. The conditional equilibrium is headway's own approximation:
-docs/explanation/tagged-job.md derives it, docs/accuracy/percentiles.md has what it costs.
+Exact for two queues or fewer. Rare states are left out, and the finest chain that is small enough
+is followed. The conditional equilibrium is headway's own approximation:
+docs/explanation/tagged-job.md derives it, and docs/accuracy/percentiles.md has its errors.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967, and Baskett, Chandy, Muntz and Palacios,
 JACM 22(2), 1975 (the equilibrium); Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (the steps).
@@ -52,23 +53,24 @@ AVERAGED_ELSEWHERE = (
     "percentiles assume that the other jobs are in equilibrium: up to the 99th within 2%, "
     "the 99.9th within 4% where measured"
 )
-"""By ``python -m tests.campaigns.percentile_campaign``."""
+"""Measured by ``python -m tests.campaigns.percentile_campaign``."""
 
 PHASES = 10, 160
-"""Erlang phases that stand for a constant time: the least, which vary by 32%, and the most where
-they are no faster than services."""
+"""Erlang phases that represent a constant time: the fewest, with a coefficient of variation of
+32%, and the most as long as they are no faster than services.
+"""
 
 _FINEST = SHARED[0].left_out
-_QUICK = 3.0  # largest rate of return over the fastest service: for speed
-_LITTLE = 0.1  # share of the work for which first a chain with the true rate of return is tried
+_QUICK = 3.0  # largest rate of return over the rate of the fastest service: for speed
+_LITTLE = 0.1  # share of the work for which a chain with the true rate of return is tried first
 _RARE = 3e-4  # least p(b') over the largest one that is kept, except in the finest chain
 _UNLIKELY = 1e-9  # probability below which a number at stations does not set the fastest return
-_NONE = 1e-12  # share of a flow that is rounding
+_NONE = 1e-12  # share of a flow that is rounding only
 
 # Only for speed: estimates of the size and work of a chain before it is built.
-_MOST_PAIRS = 2_000_000  # numbers b times numbers e of a station
+_MOST_PAIRS = 2_000_000  # numbers b times numbers e at a station
 _PHASED = 20_000  # states at a delay
-_SLOWED = 3.0  # E[T] over that without other jobs, if E[T] is not known
+_SLOWED = 3.0  # E[T] over its value without other jobs, if E[T] is not known
 _LEAST_MOVES = 2000.0  # number of transitions below which a step takes no less time
 
 Codes: TypeAlias = NDArray[np.int64]
@@ -83,9 +85,9 @@ def sharing_chain_law(network: SharingNetwork, mean: float | None) -> TimeLaw | 
     Parameters
     ----------
     network
-        The other jobs, and the routes of the tagged one.
+        The other jobs, and the routes of the tagged job.
     mean
-        Mean passage time [s], to which the law is scaled; None if it is not known.
+        Mean passage time [s], to which the law is scaled; None if not known.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def sharing_chain_law(network: SharingNetwork, mean: float | None) -> TimeLaw | 
 def _choices(
     network: SharingNetwork, truncated: TruncatedNumbers
 ) -> Iterator[tuple["TaggedStates", Truncation]]:
-    """States to follow, the best first, and how much work they are worth."""
+    """Sets of states to try, the best first, each with the work that it is worth."""
     for truncation in SHARED:
         states = TaggedStates(network, truncated, truncation.left_out, _QUICK)
         if states.are_too_many:
@@ -124,9 +126,9 @@ def _choices(
 
 @dataclass(frozen=True)
 class StatesAt:
-    """States (b, e) at a station that are kept, and their probabilities as a job enters there.
+    """The states (b, e) kept at a station, and their probabilities when the job enters.
 
-    At a delay, b = 0, and each state has so many phases.
+    At a delay, b = 0, and each state has the given number of phases.
     """
 
     beside: Codes
@@ -137,7 +139,7 @@ class StatesAt:
 
 @dataclass(frozen=True)
 class Flows:
-    """Flows lambda_il, c_i and d_i of a class [1/s], and whether all that is away is seen."""
+    """Flows lambda_il, c_i and d_i of a class [1/s], and whether all time away is represented."""
 
     onward: FloatArray
     out: FloatArray
@@ -156,11 +158,11 @@ class NumbersFound:
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
-        """How many b' there are for each e."""
+        """Number of b' for each e."""
         return np.bincount(self.rows, minlength=len(self.elsewhere))
 
     def many(self, others: Codes) -> NDArray[np.intp]:
-        """How many b' there are for some of the e."""
+        """Number of b' for some of the e."""
         return np.asarray(self.counts[np.searchsorted(self.elsewhere, others)])
 
 
@@ -168,17 +170,17 @@ class NumbersFound:
 class TaggedStates:
     """States of a tagged job among jobs of several classes.
 
-    Numbers (n_1, n_2, ...) are held as codes, which add up as the numbers do.
+    Numbers (n_1, n_2, ...) are stored as codes, which can be added like the numbers.
 
     Parameters
     ----------
     network, truncated
         The other jobs, and the weights of their numbers.
     left_out
-        Share of the time of the states that are left out.
+        Share of time in the states that are left out.
     quick
-        Jobs are seen to come back at most so many times as fast as the fastest service; thinking
-        that is shorter still is taken to be none.
+        Largest rate of return of jobs over the rate of the fastest service; shorter think times are
+        taken as 0.
     """
 
     network: SharingNetwork
@@ -193,7 +195,7 @@ class TaggedStates:
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing is approximated: two queues at most, no delay, all states."""
+        """Whether nothing is approximate: two queues at most, no delay, all states."""
         stations = self.passage.stations
         if self.left_out > _FINEST or any(station.is_delay for station in stations):
             return False
@@ -201,7 +203,7 @@ class TaggedStates:
 
     @property
     def sees_all_away(self) -> bool:
-        """Whether nothing is approximated about jobs that are away."""
+        """Whether nothing is approximate about jobs that are away."""
         return all(flows.sees_all for flows in self.flows)
 
     @cached_property
@@ -217,17 +219,17 @@ class TaggedStates:
 
     @cached_property
     def units(self) -> list[int]:
-        """What one more of each class, 1_j, adds to a code."""
+        """What one more job of each class, 1_j, adds to a code."""
         shape = [n + 1 for n in self.truncated.most]
         return [int(np.prod(shape[j + 1 :])) for j in range(len(shape))]
 
     @property
     def base(self) -> int:
-        """More than any code of numbers."""
+        """A number larger than any code of numbers."""
         return max(len(self.numbers), PHASES[1])
 
     def code(self, k: int, beside: Codes | int, others: Codes) -> Codes:
-        """Code of a state (k, b, e); at a delay, the phases to come stand for b."""
+        """Code of a state (k, b, e); at a delay, the phases still to come stand for b."""
         return np.asarray((k * self.base + beside) * self.base + others)
 
     @cached_property
@@ -247,7 +249,7 @@ class TaggedStates:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether a station has more pairs (b, e) than are looked at."""
+        """Whether a station has more pairs (b, e) than the limit."""
         return None in self._by_station.values()
 
     @cached_property
@@ -273,9 +275,9 @@ class TaggedStates:
         return self._known_constants[without]
 
     def _states_at(self, k: int) -> StatesAt | None:
-        """The likeliest pairs (b, e) that make up all but `left_out` of the time at station k.
+        """The likeliest pairs (b, e), which make up all but `left_out` of the time at station k.
 
-        As the job enters, P(b, e) ~ f_k(b) G_k(e) H(b + e); it stays for a time ~ 1 / phi(b).
+        When the job enters, P(b, e) ~ f_k(b) G_k(e) H(b + e); it stays for a time ~ 1 / phi(b).
         """
         arriving, elsewhere = self.truncated.joint_arrival_weights.ravel(), self.elsewhere(k)
         if self.passage.stations[k].is_delay:
@@ -297,14 +299,14 @@ class TaggedStates:
         return StatesAt(beside[row], others[column], chances.ravel()[kept], 1)
 
     def _phases(self, k: int, count: int) -> int:
-        """Phases of a constant time: as many as are no faster than services."""
+        """Number of phases of a constant time: as many as are no faster than services."""
         free = int(self.fastest * self.passage.stations[k].own_time)
         least, most = PHASES
         return min(max(least, min(free, most)), max(least, _PHASED // count))
 
     @cached_property
     def fastest(self) -> float:
-        """Fastest service [1/s]."""
+        """Rate of the fastest service [1/s]."""
         stations = self.passage.stations
         queues = [k for k, station in enumerate(stations) if not station.is_delay]
         own = max((1 / stations[k].own_time for k in queues if k in self.visited), default=0.0)
@@ -317,7 +319,7 @@ class TaggedStates:
         return tuple(self._flows(j) for j in range(len(self.network.classes)))
 
     def _flows(self, j: int) -> Flows:
-        """Of the flow to and from where class j is away, a share is seen; the rest is direct."""
+        """A share of the flow to and from time away is represented; the rest goes directly."""
         one = self.network.classes[j]
         flow = one.flow * np.array(one.visits)
         onward = flow[:, None] * self.passage.onward * (flow > 0)
@@ -336,7 +338,7 @@ class TaggedStates:
         return {}
 
     def found(self, k: int, target: int) -> NumbersFound:
-        """p(b') of the tagged job that goes from station k to another."""
+        """p(b') for the tagged job when it goes from station k to another."""
         if (k, target) not in self._known_found:
             self._known_found[k, target] = self._found(k, target)
         return self._known_found[k, target]
@@ -367,9 +369,9 @@ class _Chain:
     truncation: Truncation
 
     def law(self) -> TimeLaw | None:
-        """Law of the passage time; None if the chain is too large, found out as early as can be."""
+        """Law of the passage time; None if the chain is too large, checked as early as possible."""
         tagged = self.tagged
-        least = 2 * len(tagged.network.classes) * len(tagged.states)  # transitions, at the least
+        least = 2 * len(tagged.network.classes) * len(tagged.states)  # fewest possible transitions
         if not self._allows(least, tagged.fastest):
             return None
         edges = [edge for k in tagged.visited for edge in self._of_the_others(k)]
@@ -422,7 +424,7 @@ class _Chain:
         yield _at(source, one, float(apart @ flows.back) * come)
 
     def _of_those_in_queue(self, k: int, j: int, source: Codes) -> Iterator[Edges]:
-        """One of class j in the queue is served, and goes elsewhere or away."""
+        """A job of class j in the queue is served, and goes elsewhere or away."""
         at, flows = self.tagged.at[k], self.tagged.flows[j]
         time, whole = self.tagged.network.classes[j].times[k], float(flows.onward[k].sum())
         whole += float(flows.out[k])
@@ -442,13 +444,13 @@ class _Chain:
         return np.asarray(self.tagged.share(k)[at.beside] / station.own_time)
 
     def _chance(self, k: int, target: int) -> float:
-        """P_kl; less that of going to the same queue, which changes nothing."""
+        """P_kl, without returning to the same queue, which changes nothing."""
         lanes = self.tagged.passage.stations[k].lanes
         same = 1 / lanes if lanes and k == target else 0.0
         return float(self.tagged.passage.onward[k, target]) * (1 - same)
 
     def _own_moves(self) -> float:
-        """How many transitions the tagged job makes."""
+        """Number of transitions of the tagged job."""
         stations = self.tagged.passage.stations
         return float(
             sum(
@@ -462,7 +464,7 @@ class _Chain:
         )
 
     def _of_the_tagged_job(self, k: int) -> Iterator[Edges]:
-        """The tagged job goes on from station k, to what it finds."""
+        """The tagged job goes from station k to another, by what it finds there."""
         at = self.tagged.at[k]
         source, inside = self.tagged.code(k, at.beside, at.others), at.beside + at.others
         for target in self.tagged.visited:
@@ -504,13 +506,13 @@ class _Chain:
 
 
 def _at(source: Codes, more: int, rate: FloatArray) -> Edges:
-    """Transitions that change a code by so much, where their rate is above 0."""
+    """Transitions that add ``more`` to a code, if their rate is above 0."""
     keep = rate > 0
     return source[keep], source[keep] + more, rate[keep]
 
 
 def _likeliest(weights: FloatArray, left_out: float) -> Codes:
-    """The largest weights that make up all but a share of them."""
+    """The largest weights, which make up all but a share of the total."""
     order = np.argsort(weights)
     below = np.cumsum(weights[order])
     return np.sort(order[below > left_out * below[-1]]).astype(np.int64)

@@ -2,15 +2,15 @@
 
 A state (k, w, b, n) has the tagged job at station k, waiting for w departures before its service
 (0: in service; at a delay, w Erlang phases to come), b of the N - 1 other jobs in its queue, and n
-of them at queues at all. Where the other e = n - b at queues are is not kept: they are taken to be
-as in equilibrium, given their number. Let G_k(e) be the normalising constant of e jobs at all
-queues but the tagged job's own. Of a flow lambda between queues, such e jobs make
+of them at any queue. The chain does not keep at which queues the other e = n - b are: they are
+taken to be in equilibrium, given their number. Let G_k(e) be the normalising constant of e jobs at
+all queues except the tagged job's own. The e jobs reduce a flow lambda between queues to
 
     lambda u_k(e),  u_k(e) = G_k(e - 1) / G_k(e).
 
-With lambda_ij the flow of the others from queue i to j, c_i that from i to think, d_i that from
+With lambda_ij the flow of the others from queue i to j, c_i that from i to thinking, d_i that from
 thinking to i, h(j) the rate over the flow at which j jobs return (`Passage.return_rates`), m and S
-the servers and service time of station k, the transitions out of (k, w, b, n) are at these rates:
+the servers and service time of station k, the transitions out of (k, w, b, n) have these rates:
 
     b + 1           sum over i != k of lambda_ik u_k(e)      one comes from another queue
     n - 1           sum over i != k of c_i u_k(e)            one goes to think from another queue
@@ -23,13 +23,13 @@ the servers and service time of station k, the transitions out of (k, w, b, n) a
     out             q_k / S  if w = 0                        the tagged job leaves
 
 with L = sum over j of lambda_kj + c_k; p(b') = f_j(b') G_kj(e - b') / G_k(e) is the probability
-that b' of the e others are in the queue of j, and w' = max(b' - m_j + 1, 0). Of a station of
-several lanes only one is its queue; the others are elsewhere. The law is scaled to the mean passage
-time, which mean value analysis knows.
+that b' of the e others are in the queue of j, and w' = max(b' - m_j + 1, 0). At a station with
+several lanes only one is its queue; the others count as elsewhere. The law is scaled to the mean
+passage time, which is known from mean value analysis.
 
-Exact where there are two queues at most: the e others are then at one. The conditional equilibrium
-is headway's own approximation: docs/explanation/tagged-job.md derives it, and
-docs/accuracy/percentiles.md has what it costs.
+Exact for two queues or fewer, as the e others are then at one. The conditional equilibrium is
+headway's own approximation: docs/explanation/tagged-job.md derives it, and
+docs/accuracy/percentiles.md has its errors.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967 (the equilibrium); Jensen, Skandinavisk
 Aktuarietidskrift 36, 1953 (uniformisation).
@@ -54,15 +54,16 @@ from headway.queueing.times.uniformisation import (
 from headway.records import dataclass
 
 PHASES = 10
-"""Erlang phases that stand for a constant time which only some jobs spend: it then varies by 32%.
-`SMOOTHED` of `headway.queueing.passages.laws` labels it."""
+"""Erlang phases that represent a constant time spent by some jobs only, with a coefficient of
+variation of 32%. `SMOOTHED` of `headway.queueing.passages.laws` labels it.
+"""
 
-_BUILT = 100.0  # steps that take as long as to build the chain: for speed
+_BUILT = 100.0  # steps that take as long as building the chain: for speed
 _QUICK = (
     3.0  # largest rate of return from thinking over the fastest service: for speed, see `_seen`
 )
 _SHORT = 0.02  # least service time of the tagged job over that of the others: for speed
-_NONE = 1e-12  # share of a flow that is rounding
+_NONE = 1e-12  # share of a flow that is rounding only
 
 Numbers: TypeAlias = NDArray[np.intp]
 
@@ -81,7 +82,7 @@ class TaggedJobStates:
         return TaggedJobStates(*(each[mask] for each in self.columns))
 
     def moved(self, waits: int = 0, beside: int = 0, others: int = 0) -> "TaggedJobStates":
-        """States with each number changed by so many."""
+        """The states with these numbers added to each."""
         return TaggedJobStates(
             self.station, self.waits + waits, self.beside + beside, self.others + others
         )
@@ -92,7 +93,7 @@ class TaggedJobStates:
         return self.station, self.waits, self.beside, self.others
 
     def codes(self, base: int) -> Numbers:
-        """One number for each state, in lexicographic order."""
+        """A single number for each state, in lexicographic order."""
         code = self.station
         for each in self.columns[1:]:
             code = code * base + each
@@ -110,7 +111,7 @@ class TaggedJobChain:
     Parameters
     ----------
     passage
-        All of whose stations take time; delays that every job spends are better left out.
+        A network in which all stations take time; delays that every job visits are better left out.
 
     Examples
     --------
@@ -125,7 +126,7 @@ class TaggedJobChain:
 
     @property
     def truncation(self) -> Truncation:
-        """How much of the chain is kept."""
+        """The part of the chain that is kept."""
         return ONE_CLASS if self.passage.outside is None else AGGREGATED
 
     @property
@@ -156,7 +157,7 @@ class TaggedJobChain:
 
     @cached_property
     def numbers(self) -> FloatArray:
-        """Probabilities of n = 0, 1, 2... of the others at queues."""
+        """Probabilities of n = 0, 1, 2... other jobs at queues."""
         if not self.passage.has_jobs_away:
             return np.append(np.zeros(self.passage.others), 1.0)
         inside = self._constants({})
@@ -172,14 +173,14 @@ class TaggedJobChain:
 
     @property
     def moves(self) -> float:
-        """Transitions, approximately: (n + 1)**2 / 2 pairs (w, b) a station and n."""
+        """Approximate number of transitions: (n + 1)**2 / 2 pairs (w, b) for each station and n."""
         low, high = self.bounds
         count = len(self.passage.stations)
         states = (high + 1) ** 2 * (high - low + 1) / 2 * count
         return states * (3 + count / 3)
 
     def _constants(self, without: dict[int, int]) -> FloatArray:
-        """G(0), G(1)... of all queues, without a number of lanes of each station in a mapping."""
+        """G(0), G(1)... of all queues, without a number of lanes of some stations."""
         series = np.zeros((self.passage.others + 1, 1))
         series[0] = 1.0
         for k, queue in enumerate(self.passage.queues):
@@ -207,15 +208,16 @@ class TaggedJobChain:
 
     @property
     def sees_all_thinking(self) -> bool:
-        """Whether nothing is approximated about jobs that think."""
+        """Whether nothing is approximate about thinking jobs."""
         return not self.passage.has_jobs_away or self._seen == 1
 
     @cached_property
     def _seen(self) -> float:
-        """Share of the flows to and from thinking that is kept; the rest thinks for no time.
+        """Share of the flows to and from thinking that is kept; the rest returns at once.
 
-        With thinking far shorter than any service, nu and the number of steps would grow, for
-        little change of the law: jobs return at most three times as fast as the fastest service.
+        With think times far shorter than any service, nu and the number of steps would be large,
+        for little change of the law: jobs return at most three times as fast as the fastest
+        service.
         """
         if not self.passage.has_jobs_away:
             return 0.0
@@ -242,7 +244,7 @@ class TaggedJobChain:
 
     @property
     def _fastest_return(self) -> float:
-        """Largest h(N - 1 - n) of the numbers kept."""
+        """Largest h(N - 1 - n) among the numbers that are kept."""
         low, high = (self.passage.others - bound for bound in self.bounds)
         return float(self.passage.return_rates[high : low + 1].max())
 
@@ -254,13 +256,13 @@ class TaggedJobChain:
 
     @cached_property
     def _own_pace(self) -> float:
-        """Fastest service [1/s]."""
+        """Rate of the tagged job's fastest service [1/s]."""
         others = [station.servers / station.time for station in self.passage.stations]
         return float(max(*others, *self._own_rates.tolist()))
 
     @property
     def pace(self) -> float:
-        """Rate that no state exceeds by far [1/s]: of own services, returns, and others' flows."""
+        """Approximate bound on the rates of states [1/s]: own services, returns, other flows."""
         come = float(self.back.sum()) * self._fastest_return
         flows = self.flows.sum(axis=1) + self.out
         rates = [
@@ -270,7 +272,7 @@ class TaggedJobChain:
         return max(rates) + come
 
     def _served_rate(self, k: int) -> float:
-        """Fastest service at station k where the tagged job is [1/s]."""
+        """Rate of the fastest service at station k while the tagged job is there [1/s]."""
         station = self.passage.stations[k]
         behind = max(station.servers - 1, 0) / station.time
         return max(station.servers / station.time, behind + float(self._own_rates[k]))
@@ -300,7 +302,7 @@ class TaggedJobChain:
         return np.asarray(np.searchsorted(codes, states.codes(self._base)))
 
     def _kept(self, edges: Edges) -> Edges:
-        """Transitions at a rate above 0 between states that are kept."""
+        """Transitions with a rate above 0 between states that are kept."""
         source, target, rate = edges
         low, high = self.bounds
         room = (target.others >= low) & (target.others <= high) & (target.beside <= target.others)
@@ -308,7 +310,7 @@ class TaggedJobChain:
         return source.where(keep), target.where(keep), rate[keep]
 
     def _start(self) -> FloatArray:
-        """Probability of each state as the job enters: it sees N - 1 jobs in equilibrium."""
+        """Probability of each state when the job enters: it sees N - 1 jobs in equilibrium."""
         entries, start = self.passage.entries, np.zeros(len(self.states.waits))
         others = np.arange(self.bounds[0], self.bounds[1] + 1)
         for k in range(len(self.passage.stations)):
@@ -330,7 +332,7 @@ class TaggedJobChain:
         yield from self._of_the_tagged_job(k, states.where(states.waits == 0))
 
     def _pairs(self, k: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Pairs b and n of station k, and the largest w of each."""
+        """Pairs b and n at station k, and the largest w of each."""
         low, high = self.bounds
         each = np.arange(low, high + 1)
         others = np.repeat(each, each + 1)
@@ -354,7 +356,7 @@ class TaggedJobChain:
     def _of_those_in_queue(
         self, k: int, queue: QueueWeights, states: TaggedJobStates
     ) -> Iterator[Edges]:
-        """One in the queue is served, and goes to its end again, elsewhere, or to think."""
+        """A job in the queue is served; it goes to the end of the queue, elsewhere, or to think."""
         servers, time = queue.station.servers, queue.station.time
         waiting = states.waits > 0
         busy = np.where(waiting, servers, np.minimum(states.beside, servers - 1)) / time
@@ -369,7 +371,7 @@ class TaggedJobChain:
             yield some, some.moved(passed, -1, -1), rate * out
 
     def _of_the_tagged_job(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
-        """The tagged job is served and goes on to a station, perhaps to the end of its queue."""
+        """The tagged job is served and goes to a station, possibly to the end of its own queue."""
         rates, station = self._own_rates[states.station], self.passage.stations[k]
         for target in range(len(self.passage.stations)):
             rate = rates * float(self.passage.onward[k, target])
@@ -407,13 +409,13 @@ class TaggedJobChain:
 
 
 class AggregatedTaggedJobChain(TaggedJobChain):
-    """The same with states (k, w, 0, n), for networks too large to keep b.
+    """The same chain with states (k, w, 0, n), for networks too large to keep b.
 
-    Only the w + m - 1 jobs before the tagged one are kept while it waits, none while it is served:
-    the others in its queue count among the rest, which is taken to be in equilibrium given its
-    number e. So e = n - (w + m - 1) or n, with u(e) = G(e - 1) / G(e) of the queues elsewhere and
-    of those who are behind the tagged job. Their weights have the ratios a / m behind one that
-    waits, for all m servers are busy, and a / min(i, m - 1) beside one that is served.
+    Only the w + m - 1 jobs ahead of the tagged job are kept while it waits, and none while it is
+    served: the others in its queue count among the rest, which is taken to be in equilibrium given
+    its number e. So e = n - (w + m - 1) or n, with u(e) = G(e - 1) / G(e) of the queues elsewhere
+    and of the jobs behind the tagged job. The weights of these have the ratios a / m while it
+    waits, as all m servers are busy, and a / min(i, m - 1) while it is served.
 
     Examples
     --------
@@ -426,7 +428,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
 
     @property
     def moves(self) -> float:
-        """Transitions, approximately: n + 1 numbers w a station and n."""
+        """Approximate number of transitions: n + 1 numbers w for each station and n."""
         low, high = self.bounds
         count = len(self.passage.stations)
         return (high + 1) * (high - low + 1) * count * (3.0 + count)
@@ -437,7 +439,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
         return 0 * others, others, np.maximum(others - self.passage.stations[k].servers + 1, 0)
 
     def _of_the_rest(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
-        """Others come back to any queue: n + 1; or go to think from where they may be: n - 1."""
+        """Others return to any queue: n + 1; or go to think from where they may be: n - 1."""
         station, queue = self.passage.stations[k], self.passage.queues[k]
         away = self.passage.return_rates[self.passage.others - states.others]
         yield states, states.moved(others=1), float(self.back.sum()) * away
@@ -451,7 +453,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
             yield states.where(on), states.where(on).moved(others=-1), out * free[rest]
 
     def _free(self, k: int, queue: QueueWeights | None, *, waits: bool) -> tuple[FloatArray, float]:
-        """u(e) of the rest, and the flow to thinking that they make."""
+        """u(e) of the rest, and their flow to thinking."""
         whole = float(self.out.sum())
         if queue is None:
             return self._shares({}), whole
@@ -468,7 +470,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
     def _of_those_in_queue(
         self, k: int, queue: QueueWeights, states: TaggedJobStates
     ) -> Iterator[Edges]:
-        """One before the tagged job is served: w - 1; or, as it goes to think, also n - 1."""
+        """A job ahead of the tagged job is served: w - 1; or, if it goes to think, also n - 1."""
         some = states.where(states.waits > 0)
         rate: FloatArray = np.full(len(some.waits), queue.station.servers / queue.station.time)
         out = float(self.out[k]) / float(self.flows[k].sum() + self.out[k])
@@ -476,7 +478,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
         yield some, some.moved(waits=-1, others=-1), rate * out
 
     def _of_the_tagged_job(self, k: int, states: TaggedJobStates) -> Iterator[Edges]:
-        """It goes on to a station, where it may find any of the n others."""
+        """The tagged job goes to a station, where it may find any of the n others."""
         rates = self._own_rates[states.station]
         for target in range(len(self.passage.stations)):
             rate = rates * float(self.passage.onward[k, target])
@@ -488,7 +490,7 @@ class AggregatedTaggedJobChain(TaggedJobChain):
     def _on_arrival(
         self, k: int, others: Numbers, elsewhere: Numbers, without: dict[int, int]
     ) -> tuple[Numbers, TaggedJobStates, FloatArray]:
-        """The same without b': states that differ by it alone are one."""
+        """The same without b': states that differ in b' only are merged."""
         rows, arrived, chances = super()._on_arrival(k, others, elsewhere, without)
         if self.passage.queues[k] is None:
             return rows, arrived, chances
@@ -505,5 +507,5 @@ def _ratios(constants: FloatArray) -> FloatArray:
 
 
 def _lengthened(station: PassageStation) -> float:
-    """Service time of the tagged job [s], longer if it is so short that it hardly counts."""
+    """Service time of the tagged job [s], lengthened if it is so short that it hardly counts."""
     return max(station.own_time, _SHORT * station.time)

@@ -1,9 +1,9 @@
 """Passage times of closed jobs with routes by class, by a tagged job in the whole Markov chain.
 
-The state is that of every job (its station, class and place in the queue) and which of them is the
-tagged one. From the entry of a job of class c, the chain is uniformised until few are inside
-(`headway.queueing.times.uniformisation`). Nothing is approximated but constant delays: the tagged
-job spends them in Erlang phases, the others exponentially.
+The state has the station, class and place in the queue of every job, and which of them is the
+tagged one. From the entry of a job of class c, the chain is uniformised until few jobs are inside
+(`headway.queueing.times.uniformisation`). Only constant delays are approximated: the tagged job
+spends them in Erlang phases, the others exponentially.
 
 Source: Melamed and Yadin, "Randomization procedures in the computation of cumulative-time
 distributions over discrete state Markov processes", Operations Research 32(4), 1984.
@@ -22,32 +22,34 @@ from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.uniformisation import WHOLE, law_of_steps, steps_out
 
 MOST_STATES = 10_000
-"""States of all jobs, and of the tagged one among the others, up to which the chain is built: a
-limit for speed and memory."""
+"""Most states of all jobs, and of the tagged one among the others, for which the chain is built:
+a limit for speed and memory.
+"""
 
 SMOOTHED = (
     "a constant delay is approximated as varying by 32% for the followed job and as exponential "
     "for the others: percentiles up to the 99th within 10% where measured"
 )
-"""By ``python -m tests.campaigns.closed_journeys``."""
+"""Measured by ``python -m tests.campaigns.closed_journeys``."""
 
 
 def whole_chain_laws(network: Network, means: Sequence[float]) -> list[TimeLaw]:
-    """Law of the time between request and answer, for jobs that come in as each class.
+    """Law of the time between request and answer, for jobs that enter as each class.
 
-    Exact for exponential services; a delay is nearly constant for the job, exponential for others.
+    Exact for exponential services; a delay is nearly constant for the tagged job, exponential for
+    others.
 
     Parameters
     ----------
     network
-        Closed classes with ways between stations, at one operating point.
+        Closed classes with routes between stations, at one operating point.
     means
-        Mean times of each class [s], finite: the number of steps is estimated by them.
+        Mean times of each class [s], finite; the number of steps is estimated from them.
 
     Raises
     ------
     GraphError
-        If there is no such chain or it is too large, with the reason.
+        If there is no chain, or it is too large, with the reason.
     """
     circuit = tagged_circuit(network)
     if circuit is None:

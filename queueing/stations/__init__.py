@@ -1,1 +1,1 @@
-"""Kinds of station: what each costs, and what each can do."""
+"""Kinds of station: their laws and abilities."""

@@ -1,4 +1,4 @@
-"""What a kind of station can do, declared beside the kind and asked wherever kinds differ."""
+"""The abilities of a kind of station, declared with the kind and read wherever kinds differ."""
 
 from dataclasses import replace
 from enum import StrEnum
@@ -11,8 +11,8 @@ from headway.records import dataclass
 class ServiceKind(StrEnum):
     """How a station of a product-form network serves.
 
-    Everybody at once, from one queue, from a queue for each server, or at a speed that depends
-    on the number present.
+    All jobs at once, from one queue, from a queue for each server, or at a speed that depends on
+    the number of jobs present.
     """
 
     DELAY = "delay"
@@ -31,7 +31,7 @@ class QueueChoice(StrEnum):
 
 
 SERVERS = frozenset({"servers"})
-"""What a kind counts of which more eases it, where that is its servers alone."""
+"""The fields of a kind that ease it, if these are its servers only."""
 
 
 @dataclass(frozen=True)
@@ -41,52 +41,52 @@ class Abilities:
     Parameters
     ----------
     product_form
-        How it serves in networks with a product form, which keep Poisson flows Poisson; None
-        for a kind that has no place in them.
+        How it serves in networks with a product form, in which flows stay Poisson; None for a kind
+        without a product form.
     shared
         Whether jobs of several classes can share it.
     counts
         Its fields that are whole numbers.
     loses
-        Whether it turns away what finds no place.
+        Whether it rejects jobs that find no place.
     returns
-        Whether it has a law of its own (`Station.returning`) for jobs that come straight back.
+        Whether it has a law of its own (`Station.returning`) for jobs that return at once.
     mixed
-        Whether closed networks hold it, approximately, as a mixture of two stations with a
-        product form (`Mixed`).
+        Whether closed networks take it, approximately, as a mixture of two stations with a product
+        form (`Mixed`).
     spread
-        Whether its service times are of any scv, which may differ by class (`mixed_to`).
+        Whether its service times have any scv, which may differ by class (`mixed_to`).
     unequal
-        Whether its servers differ, so that each has a utilisation of its own
-        (`server_utilisation`).
+        Whether its servers differ, so that each has its own utilisation (`server_utilisation`).
     smooth
-        Whether its `time_law` is one piece, and takes arrays of operating points.
+        Whether its `time_law` is a single piece, and takes arrays of operating points.
     exponential
-        Whether the response time of a visit is exponential, so that its mean tells all; first come
-        first served.
+        Whether the response time of a visit is exponential, so that its mean determines it; first
+        come, first served.
     chained
-        Whether it serves in order of arrival with exponential times (a delay: any), so that the
-        number there says all: networks with blocking hold it in their Markov chain.
+        Whether it serves in order of arrival with exponential times (a delay: any times), so that
+        the number of jobs describes its state, and networks with blocking can have it in their
+        Markov chain.
     eased_by
-        Its fields of which more never makes a visit longer nor its servers busier, whatever
-        arrives: neither on average nor, where its time law is known, for any share of the visits.
+        Fields of which larger values never make a visit longer or servers busier, for any arrivals:
+        neither on average nor, if its time law is known, at any percentile.
     scv
-        Squared coefficient of variation of service times, or its field that says it; None where
-        that is not all there is to know of how response times vary (then it is no branch of a
-        fork).
+        Squared coefficient of variation of service times, or the field that has it; None if it does
+        not determine how response times vary (such a kind cannot be a branch of a fork).
     forks
         Whether a job is in several queues at once; closed networks hold it approximately.
     general
-        The same of a kind of which no law is known but what two moments tell of its mean.
+        Whether it forks, and nothing is known of its law but a mean by two moments.
     joins
-        Whether jobs are not served there, but wait for their parts at other stations.
+        Whether jobs are not served there, but wait for their parts from other stations.
     shares
         Whether its servers can be shared, though it has no product form.
     orders
-        Whether it takes disciplines whose waits follow from two moments of service at one server.
+        Whether it takes disciplines whose waits at a single server follow from two moments of
+        service.
     insensitive
-        Whether its times are of any scv, and its servers are shared: numbers of jobs and means of
-        times depend on mean services alone, but how times are distributed does not.
+        Whether its service times have any scv and its servers are shared: numbers of jobs and mean
+        times then depend on mean service times only, but the distribution of times does not.
 
     Examples
     --------
@@ -116,10 +116,10 @@ class Abilities:
     insensitive: bool = False
 
     def takes(self, discipline: Discipline) -> bool:
-        """Whether it can serve by a discipline: what a kind does under others is not known.
+        """Whether it can serve by a discipline; the laws of a kind under others are not known.
 
-        Every kind takes order of arrival; queues with a product form take any discipline; at a
-        delay nobody waits, and speeds by number present are shared.
+        Every kind can serve in order of arrival, and queues with a product form by any discipline;
+        a delay has no waiting, and speeds that depend on the number present are shared.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Abilities:
         return self.orders and discipline.scv
 
     def sorted(self) -> Self:
-        """What is left of it under a discipline that looks at service times: means of open jobs."""
+        """Abilities left if the discipline depends on service times: means of open jobs."""
         return replace(
             self,
             product_form=None,
@@ -149,33 +149,33 @@ class Abilities:
 
     @property
     def service_scv(self) -> float | str | None:
-        """Scv of service times, or its field; None where two moments do not say how it serves."""
+        """Scv of service times, or its field; None if two moments do not describe service."""
         return self.general if self.scv is None else self.scv
 
     @property
     def limits(self) -> bool:
-        """Whether it can be a bottleneck: not where everybody is served at once."""
+        """Whether it can be a bottleneck: any kind except delays."""
         return self.product_form is not ServiceKind.DELAY
 
     @property
     def saturates(self) -> bool:
-        """Whether some arrival rate is too much for it: not where what finds no place is lost.
+        """Whether some arrival rate overloads it: not if it loses jobs that find no place.
 
-        Nor where jobs only wait for their parts, which other stations serve.
+        Nor if jobs only wait for their parts, which other stations serve.
         """
         return self.limits and not self.loses and not self.joins
 
 
 class InSearches:
-    """Requirements of a search on a station's law, besides its kind's abilities."""
+    """What a search on a station's law requires, besides the abilities of its kind."""
 
     can: ClassVar[Abilities]
 
     @property
     def smooth(self) -> bool:
-        """Whether its time law is one piece, and takes arrays of operating points."""
+        """Whether its time law is a single piece, and takes arrays of operating points."""
         return self.can.smooth
 
     def spread(self) -> Self:
-        """The station with times that vary enough for a search; itself for most kinds."""
+        """The station with service times that vary enough for a search; often unchanged."""
         return self

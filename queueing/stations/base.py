@@ -1,7 +1,7 @@
 """Stations: where requests wait and are served.
 
-A station knows its laws per visit; how often it is visited is the network's business.
-Every method takes floats, NumPy arrays or SymPy expressions.
+A station knows its laws per visit; the visits belong to the network. Every method takes floats,
+NumPy arrays or SymPy expressions.
 """
 
 from abc import ABC, abstractmethod
@@ -40,18 +40,20 @@ if TYPE_CHECKING:
 
 
 class Station(Counted, ABC):
-    """What every station can tell of itself at a given arrival rate [1/s]."""
+    """A station's laws, as functions of its arrival rate [1/s]."""
 
     service_time: Quantity | str
-    approximation: ClassVar[str] = ""  # what is approximate about its formulas, if anything
+    approximation: ClassVar[str] = ""  # what is approximate about its formulas; empty if nothing is
     can: ClassVar[Abilities] = Abilities()
-    followed: ClassVar[str] = ""  # place of what a job that comes back sees of it
-    lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, where it does
-    shared_as: ClassVar[type["Station"] | None] = None  # kind that it is where servers are shared
-    chosen_as: ClassVar[type["Station"] | None] = None  # kind that it is under another choice
+    followed: ClassVar[str] = ""  # place of the class that a job which returns sees
+    lawless: ClassVar[str] = "no formula is known"  # why `time_law` refuses, if it does
+    # kind that it becomes if its servers are shared
+    shared_as: ClassVar[type["Station"] | None] = None
+    # kind that it becomes under another choice of queue
+    chosen_as: ClassVar[type["Station"] | None] = None
 
     def _number(self, value: Amount) -> Amount:
-        """One of its numbers as a float, or an array of floats."""
+        """One of its numbers as a float, or as an array of floats."""
         return plain(np.asarray(number("service_time", value), float))
 
     @property
@@ -60,27 +62,27 @@ class Station(Counted, ABC):
         return saturation_throughput(number("service_time", self.service_time), self.count)
 
     def fastest(self, population: Quantity) -> Amount:  # noqa: ARG002 - for kinds it counts for
-        """Largest rate at which it serves with N jobs at most: that at saturation [1/s]."""
+        """Largest service rate with at most N jobs: that at saturation [1/s]."""
         return self.capacity
 
     @property
     def speedup(self) -> Amount:
-        """How much faster than alone it gets, as jobs come together: by its servers, m."""
+        """Ratio of its largest service rate to that with a single job: its servers, m."""
         return self.count
 
     @property
     def hastens(self) -> bool:
-        """Whether it never gets slower with more jobs."""
+        """Whether more jobs never slow it down."""
         return True
 
     @property
     def alone(self) -> Amount:
-        """Mean time of a visit alone at the station [s]: S."""
+        """Mean time of a visit without other jobs [s]: S."""
         time: Amount = number("service_time", self.service_time)
         return time
 
     def stay(self, population: Amount) -> tuple[Amount, Amount]:
-        """Least and largest mean time of a visit among N jobs: S, and S (1 + (N - 1) / m) [s]."""
+        """Smallest and largest mean time among N jobs: S, and S (1 + (N - 1) / m) [s]."""
         service_time: Amount = number("service_time", self.service_time)
         return service_time, service_time * (1 + (population - 1) / self.count)
 
@@ -89,7 +91,7 @@ class Station(Counted, ABC):
         return utilisation_law(arrival_rate, number("service_time", self.service_time), self.count)
 
     def offered(self, arrival_rate: Quantity) -> Amount:
-        """Arrival rate over the largest that it can serve: 1 or more means overload."""
+        """Arrival rate over capacity: 1 or more means overload."""
         return self.utilisation(arrival_rate)
 
     @abstractmethod
@@ -105,38 +107,38 @@ class Station(Counted, ABC):
         return littles_law(self.throughput(arrival_rate), self.response_time(arrival_rate))
 
     def throughput(self, arrival_rate: Quantity) -> Amount:
-        """Rate of requests that get served [1/s]: all of them, unless the station can lose some."""
+        """Rate of requests served [1/s]: all arrivals, unless the station loses some."""
         return arrival_rate
 
     def loss_probability(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival is turned away: 0 unless the station is finite."""
+        """Probability that an arrival is lost: 0 unless the number of places is finite."""
         return arrival_rate * 0
 
     def admitted(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival finds a place: 1 unless the station is finite."""
+        """Probability that an arrival finds a place: 1 unless their number is finite."""
         return 1 + arrival_rate * 0
 
     def returning(self, share: Quantity) -> "Station":  # noqa: ARG002 - for kinds that can
-        """Station at which all visits are one of a job that comes back with some chance.
+        """The station with all visits of a job as one, if jobs return with this probability.
 
-        Only for kinds that can (`Abilities.returns`); others need none, as the flow back may
-        be taken as Poisson (product form), or know none.
+        Only for kinds with this ability (`Abilities.returns`). Others do not need it, as the
+        returning flow may be taken as Poisson (product form), or have no such law.
 
         Raises
         ------
         GraphError
-            For a kind that knows no such station.
+            For a kind without such a law.
         """
         msg = f"{type(self).__name__} has no law for jobs that return directly"
         raise GraphError(msg)
 
     def time_law(self, arrival_rate: float) -> "TimeLaw":  # noqa: ARG002 - for kinds that know
-        """How the response time of a visit is distributed, below saturation; refused if unknown."""
+        """Law of the response time of a visit, below saturation; refused if unknown."""
         msg = f"the response time of {self.label} has no known distribution: {self.lawless}"
         raise GraphError(msg)
 
     def shared_law(self, arrival_rate: float) -> "TimeLaw":  # noqa: ARG002 - for kinds that know
-        """How the response time of a visit is distributed where all present share its servers.
+        """Law of the response time of a visit if all jobs present share the servers.
 
         Below saturation; refused if unknown.
         """
@@ -145,7 +147,7 @@ class Station(Counted, ABC):
         raise GraphError(msg)
 
     def shared(self) -> "Station":
-        """The station, with its laws where all present share its servers.
+        """The station with the laws that it has if all jobs present share its servers.
 
         Examples
         --------
@@ -159,7 +161,7 @@ class Station(Counted, ABC):
         return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})  # type: ignore[arg-type]
 
     def chosen(self, name: str) -> "Station":
-        """The station with this name, whose queues are chosen in another way than at random.
+        """The station, with this name, if its queues are chosen in another way than at random.
 
         Examples
         --------
@@ -172,22 +174,22 @@ class Station(Counted, ABC):
 
     @property
     def bare(self) -> "Station":
-        """The station without what a discipline changes of it."""
+        """The station without the effects of its discipline."""
         return self
 
     def looped_law(self, arrival_rate: float) -> "TimeLaw":
-        """The time law of a visit of returning jobs, where it is not known in full."""
+        """The time law of a visit if jobs return, where the law of all visits is not known."""
         return self.time_law(arrival_rate)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> "TimeLaw | None":  # noqa: ARG002
-        """How long all visits take of those who come back with a chance; None if unknown.
+        """Law of the total time of jobs that return with this probability; None if unknown.
 
-        The arrival rate [1/s] is that from elsewhere.
+        The arrival rate [1/s] is that of new jobs.
         """
         return None
 
     def stop(self, arrival_rate: float, again: float) -> "TaggedStation | None":  # noqa: ARG002
-        """The station as a followed job that may come straight back sees it; or None."""
+        """The station in the form that a tagged job's chain takes; None if there is none."""
         from headway.queueing.times.phase_type import in_phases
 
         if not self.followed:
@@ -200,21 +202,21 @@ class Station(Counted, ABC):
 def while_stable(
     utilisation: Amount, waiting_time: Callable[..., Amount], *numbers: Amount
 ) -> Amount:
-    """Evaluate a waiting time where U < 1, and give infinity from 1 on (NaN where U is NaN).
+    """Evaluate a waiting time where U < 1; infinite from U = 1 on (NaN where U is NaN).
 
     Parameters
     ----------
     utilisation
         U, a number, array or SymPy expression.
     waiting_time
-        Waiting time as a function of U, called with 0 <= U < 1 only, and of the numbers.
+        Function of U, called with 0 <= U < 1 only, and of the numbers, that gives the wait.
     numbers
-        Numbers and arrays of which it gets the entries of the same points.
+        Numbers and arrays; the function gets their values at the same points.
 
     Raises
     ------
     InvalidParameter
-        For a negative U, which a negative arrival rate gives.
+        For a negative U, as from a negative arrival rate.
 
     Examples
     --------
@@ -256,7 +258,7 @@ def _multi_server_wait(rate: Amount, time: Amount, servers: Amount) -> Amount:
 
 
 def idle(utilisation: Amount) -> Amount:
-    """Share of time that a server with this utilisation is empty: 1 - U, and 0 in overload.
+    """Share of time that a server with this utilisation is idle: 1 - U, and 0 in overload.
 
     Examples
     --------
@@ -307,19 +309,19 @@ class Delay(Station):
 
     @property
     def speedup(self) -> Amount:
-        """Without end: there is always another server."""
+        """Infinite: there is always another server."""
         return np.inf
 
     def stay(self, population: Amount) -> tuple[Amount, Amount]:  # noqa: ARG002 - nobody waits
-        """S and S: nobody waits for anybody [s]."""
+        """S and S: no job waits [s]."""
         return self.service_time, self.service_time
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Zero: of infinitely many servers a finite number is busy."""
+        """Zero: a finite number of infinitely many servers is busy."""
         return arrival_rate * 0
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """Zero: nobody waits."""
+        """Zero: no job waits."""
         return arrival_rate * 0
 
     def time_law(self, arrival_rate: float) -> "TimeLaw":  # noqa: ARG002 - the same at all of them
@@ -374,7 +376,7 @@ class MM1(Station):
         return in_blocks(_one_server_response, arrival_rate, time)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: 1 - U."""
+        """Share of time without requests: 1 - U."""
         return idle(self.utilisation(arrival_rate))
 
     def time_law(self, arrival_rate: float) -> "TimeLaw":
@@ -384,13 +386,13 @@ class MM1(Station):
         return exponential(self.response_time(arrival_rate))
 
     def shared_law(self, arrival_rate: float) -> "TimeLaw":
-        """Coffman, Muntz and Trotter's."""
+        """The law of Coffman, Muntz and Trotter."""
         from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
 
         return exponential_sharing_law(arrival_rate, self.mean_service, self.mean_service, 1)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> "TimeLaw":
-        """Takács's."""
+        """The law of Takács."""
         from headway.queueing.times.feedback import feedback_law
 
         return feedback_law(arrival_rate, chance, self.mean_service, 1.0)
@@ -398,7 +400,7 @@ class MM1(Station):
 
 @dataclass(frozen=True)
 class Servers(Station):
-    """What stations of m servers alike have in common.
+    """The common part of stations with m equal servers.
 
     Parameters
     ----------
@@ -472,14 +474,14 @@ class MMm(Servers):
         return in_blocks(_multi_server_wait, arrival_rate, time, self.count)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: 1 / (sum below m of a**k / k! + last / (1 - U))."""
+        """Share of time without requests: 1 / (sum below m of a**k / k! + last / (1 - U))."""
         from headway.queueing.erlang.formulas import empty_probability
 
         time = number("service_time", self.service_time)
         return empty_probability(self.count, arrival_rate * time)
 
     def time_law(self, arrival_rate: float) -> "TimeLaw":
-        """Exponential service and, with chance C(m, a), an exponential wait of mean S / (m - a)."""
+        """Exponential service, with probability C(m, a) after a wait of mean S / (m - a)."""
         from headway.queueing.erlang.formulas import erlang_c
         from headway.queueing.times.laws import pooled
 
@@ -488,7 +490,7 @@ class MMm(Servers):
         return pooled(time, erlang_c(servers, load), time / (servers - load))
 
     def shared_law(self, arrival_rate: float) -> "TimeLaw":
-        """Of a job among the number of others, each with a server at most."""
+        """Law of a tagged job among the number of others, each with at most one server."""
         from headway.queueing.times.processor_sharing.exponential import exponential_sharing_law
 
         return exponential_sharing_law(

@@ -1,7 +1,7 @@
-"""Servers with a queue each, of which a job chooses one by what it finds there, or in turn.
+"""Servers with a queue each, one of which a job chooses by its length, or in turn.
 
-Each server is busy for the same share of the time, U = lambda S / m, as under a choice at random.
-How long jobs wait depends on all queues together: for more than two of them no formula is known.
+Each server is busy for the same share of time, U = lambda S / m, as if chosen at random. Waits
+depend on all queues together: for more than two queues no formula is known.
 
 Source: Mitzenmacher, IEEE Transactions on Parallel and Distributed Systems 12(10), 2001 (the power
 of two choices).
@@ -17,14 +17,14 @@ from headway.records import dataclass
 
 
 def queue_choice(word: str, kind: type[Station]) -> QueueChoice:
-    """Read how jobs choose among the queues of a kind of station.
+    """How jobs choose among the queues of a kind of station.
 
     Raises
     ------
     InvalidParameter
-        For a word that is none of these.
+        For an unknown word.
     GraphError
-        For a kind with one queue.
+        For a kind with a single queue.
 
     Examples
     --------
@@ -75,10 +75,10 @@ class ChosenParallel(Servers):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return "a station whose queues are not chosen at random"
 
     def waiting_time(self, arrival_rate: Quantity) -> NoReturn:  # noqa: ARG002 - of no rate
-        """Refuse: it is not known."""
+        """Refuse: the wait is not known."""
         msg = f"{self.name}: {self.lawless}".removeprefix(": ")
         raise GraphError(msg)

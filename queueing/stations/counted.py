@@ -1,4 +1,4 @@
-"""What every station is asked about numbers of jobs and waits beyond their means."""
+"""The distributions of the number of jobs and of waits, for every kind of station."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Counted(InSearches):
     """A station's laws at one arrival rate, below saturation.
 
-    Kinds with a product form follow from how they serve; others say it themselves, or refuse.
+    Kinds with a product form get them from how they serve; others define or refuse them.
     """
 
     lawless: ClassVar[str]
@@ -24,7 +24,7 @@ class Counted(InSearches):
 
     @property
     def label(self) -> str:
-        """What messages call it: its kind."""
+        """Its name in messages: its kind."""
         return type(self).__name__
 
     @property
@@ -34,17 +34,17 @@ class Counted(InSearches):
 
     @property
     def mean_service(self) -> float:
-        """Mean service time [s] where it is a number."""
+        """Mean service time [s], if it is a number."""
         return float(np.asarray(number("service_time", self.service_time), float))
 
     @property
     def plain_count(self) -> float:
-        """Number of servers m where it is a number."""
+        """Number of servers m, if it is a number."""
         return float(np.asarray(self.count, float))
 
     @property
     def plain_scv(self) -> float | None:
-        """Scv of service times where it is a number; None where two moments do not tell them."""
+        """Scv of service times, if it is a number; None if two moments do not determine them."""
         scv = self.can.service_scv
         value = getattr(self, scv) if isinstance(scv, str) else scv
         return None if value is None else float(np.asarray(number("scv", value), float))
@@ -55,9 +55,9 @@ class Counted(InSearches):
         Parameters
         ----------
         arrival_rate
-            Of jobs that come from elsewhere, below saturation [1/s].
+            Arrival rate of new jobs, below saturation [1/s].
         again
-            Chance to come straight back, for kinds that have a law of their own for it.
+            Probability of returning at once, for kinds that have a law of their own for it.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Counted(InSearches):
         raise self._unknown("the number of jobs at")
 
     def wait_law(self, arrival_rate: float) -> "WaitLaw":
-        """How long a visit waits before service, first come first served; refused if unknown."""
+        """Law of the wait before service, first come, first served; refused if unknown."""
         from headway.queueing.numbers.laws import served
         from headway.queueing.numbers.waits import NO_WAIT, exponential_wait
 

@@ -1,4 +1,4 @@
-"""Stations with room for a limited number: what finds no place is lost."""
+"""Stations with a limited number of places: jobs that find none are lost."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,7 +42,7 @@ State = TypeVar("State")
 
 
 class LimitedRoom(Station):
-    """A station that rejects jobs when full: each of its laws follows from one state."""
+    """A station that rejects jobs when full, whose laws all follow from one solved state."""
 
     @property
     def capacity(self) -> Amount:
@@ -50,7 +50,7 @@ class LimitedRoom(Station):
         return np.inf
 
     def _once(self, arrival_rate: Quantity, solve: Callable[[Quantity], State]) -> State:
-        """Solve at some loads, and keep the result until others are asked for."""
+        """Solve at some loads, and keep the result until it is asked for others."""
         if is_symbolic(arrival_rate):
             return solve(arrival_rate)
         loads = np.asarray(arrival_rate, float)
@@ -67,21 +67,21 @@ class LimitedRoom(Station):
 
 
 class _SolvedRoom(LimitedRoom):
-    """A room whose losses and waits are solved for together."""
+    """A station with limited places whose losses and waits are solved together."""
 
     places: Quantity | str
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its servers that is busy with what was let in: U = X S / m."""
+        """Share of its servers busy with admitted jobs: U = X S / m."""
         service_time = number("service_time", self.service_time)
         return self.throughput(arrival_rate) * service_time / self.count
 
     def loss_probability(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival finds all K places taken."""
+        """Probability that an arrival finds all K places occupied."""
         return self._solved(arrival_rate).loss
 
     def throughput(self, arrival_rate: Quantity) -> Amount:
-        """Carried throughput X: what arrives and is not lost, at most m/S [1/s]."""
+        """Carried throughput X: arrivals that are not lost, at most m/S [1/s]."""
         carried = arrival_rate * self._solved(arrival_rate).admitted
         if is_symbolic(carried):
             return carried
@@ -89,19 +89,19 @@ class _SolvedRoom(LimitedRoom):
         return apply("min", carried, most)
 
     def admitted(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival finds a place, exact also where it is small."""
+        """Probability that an arrival finds a place, exact even if it is small."""
         return self._solved(arrival_rate).admitted
 
     def _solved(self, arrival_rate: Quantity) -> waiting_room.FiniteQueueResult:
-        """Losses, and mean wait in service times, at some loads."""
+        """Loss probabilities, and mean waits in service times, at some loads."""
         raise NotImplementedError
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean time in the queue of a request that is let in [s]."""
+        """Mean time in the queue of admitted requests [s]."""
         return self._solved(arrival_rate).wait * number("service_time", self.service_time)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request."""
+        """Share of time without requests."""
         return self._solved(arrival_rate).empty
 
 
@@ -162,12 +162,12 @@ class GIMmK(_SolvedRoom):
         return number("servers", self.servers)
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Of those let in, exactly: exponential service behind those that they find waiting."""
+        """The law for admitted jobs, exactly: exponential service behind those waiting."""
         servers = self.plain_count
         return behind_others(self.mean_service, servers, self._met(arrival_rate)[int(servers) :])
 
     def wait_law(self, arrival_rate: float) -> WaitLaw:
-        """Wait of those let in, exactly: behind the jobs that they find."""
+        """The law of the wait of admitted jobs, exactly: behind those that they find."""
         count = int(self.plain_count)
         return in_turn(self._met(arrival_rate), count, self.mean_service / count)
 
@@ -192,17 +192,17 @@ class GIMmK(_SolvedRoom):
 
 
 class _FiniteRoom(_SolvedRoom):
-    """What M/M/1/K and M/M/m/K have in common."""
+    """The common part of M/M/1/K and M/M/m/K."""
 
-    renewal: ClassVar[type[Station]] = GIMmK  # the kind that it is where arrivals are not Poisson
+    renewal: ClassVar[type[Station]] = GIMmK  # kind that it becomes if arrivals are not Poisson
 
     def returning(self, share: Quantity) -> Station:
-        """The same room with S / (1 - p): a geometric number of exponential times is one."""
+        """The station with S / (1 - p): geometric sums of exponential times are exponential."""
         whole_stay = number("service_time", self.service_time) / (1 - share)
         return replace(self, service_time=whole_stay)  # type: ignore[type-var]
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Of those let in: exponential service behind the services that the queue ahead needs."""
+        """The law for admitted jobs: exponential service behind the services of the queue ahead."""
         time, servers = self.mean_service, self.plain_count
         queue = round(float(np.asarray(number("places", self.places), float)) - servers)
         wait = float(self.waiting_time(arrival_rate)) / time if time > 0 else 0.0
@@ -211,7 +211,7 @@ class _FiniteRoom(_SolvedRoom):
         return limited(time, servers, queue, arrival_rate * time / servers, wait)
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
-        """Of those let in, among the number of others that there is room for."""
+        """The law for admitted jobs, among at most K - 1 others."""
         time, servers = self.mean_service, self.plain_count
         if time == 0:
             return constant(0.0)
@@ -222,14 +222,14 @@ class _FiniteRoom(_SolvedRoom):
         return BirthDeathSharing(births, others * share, share, met / met.sum()).law()
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
-        """The chain's of K + 1 states; of who comes straight back the stay is one service."""
+        """From the chain of K + 1 states; visits of a job that returns are one service."""
         places = int(np.asarray(number("places", self.places), float))
         stay = self.mean_service / (1 - again)
         law = roomy(int(self.plain_count), places, arrival_rate * stay)
         return replace(law, waits=np.nan) if again > 0 else law
 
     def wait_law(self, arrival_rate: float) -> WaitLaw:
-        """Wait of the admitted, behind the jobs that they find."""
+        """The law of the wait of admitted jobs, behind those that they find."""
         met, count = self.number_law(arrival_rate).head[:-1], int(self.plain_count)
         return in_turn(met / met.sum(), count, self.mean_service / count)
 

@@ -1,4 +1,4 @@
-"""Requests that fork: to several servers at once, done when enough of them are."""
+"""Requests that fork to several servers at once, and are done when enough branches are."""
 
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -24,8 +24,8 @@ from headway.queueing.stations.general import MD1, MG1
 from headway.queueing.times.laws import GAMMA, TimeLaw, by_points, constant
 from headway.records import dataclass
 
-_NONE, _ONE, _MIXED, _MOMENTS = range(4)  # laws: no time, one branch, a mixture, two moments
-_CONSTANT = 1e-9  # scv below which a time is constant but for rounding
+_NONE, _ONE, _MIXED, _MOMENTS = range(4)  # laws: a time of 0, one branch, a mixture, two moments
+_CONSTANT = 1e-9  # scv below which a time is constant except for rounding
 _ABOUT = "percentiles of a fork: the 99th within 8% of simulations, the median within 6%"
 _LAWLESS = (
     "the response time of ForkJoin has no known distribution where fewer than half of its branches "
@@ -129,22 +129,22 @@ class ForkJoin(Station):
 
     @property
     def smooth(self) -> bool:
-        """Unless service is constant, or next to it."""
+        """Whether service varies enough, so that it is not constant or nearly so."""
         return self._branch.smooth
 
     def spread(self) -> Self:
-        """With an scv of 0.01 where it is less."""
+        """The station with an scv of at least 0.01."""
         return replace(self, scv=self._branch.spread().scv)
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """A mixture of gamma times, of waits that share arrivals: an approximation.
+        """A mixture of gamma times, for waits with common arrivals: an approximation.
 
-        Of an scv below 0.05 or above 8, and of over 128 branches, a wait in common and a rest.
+        For an scv below 0.05 or above 8, and for over 128 branches, a common wait and a rest.
 
         Raises
         ------
         GraphError
-            Where fewer than half of the branches are needed.
+            If fewer than half of the branches are needed.
         """
         time = self._number(self.service_time)
         branches, needed, scv = (np.asarray(part, float) for part in self._numbers())
@@ -158,7 +158,7 @@ class ForkJoin(Station):
         return replace(law, notes=(_ABOUT,) if np.all(scv == 1) else (GAMMA, _ABOUT))
 
     def _numbers(self) -> tuple[Amount, Amount, Amount]:
-        """Branches, needed and scv, which formulas hold as numbers only."""
+        """Branches, needed and scv as numbers, as the formulas require."""
         names = "branches", "needed", "scv"
         numbers: list[Amount] = [number(name, getattr(self, name)) for name in names]
         for name, part in zip(names, numbers, strict=True):
@@ -170,7 +170,7 @@ class ForkJoin(Station):
 
 
 def _law(kind: ForkCase, rate: Amount, time: Amount) -> TimeLaw:
-    """Law of n, k and scv at points that take one kind of law, or by points."""
+    """Law for n, k and scv at points with the same kind of law, or point by point."""
     branches, _, scv = kind
     others = np.where(branches == 1, _ONE, np.where(has_mixture(branches, scv), _MIXED, _MOMENTS))
     chosen = np.where(np.asarray(time) == 0, _NONE, others)

@@ -1,4 +1,4 @@
-"""Stations whose service, or arrivals, are not exponential."""
+"""Stations with general service times, or general arrivals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,9 +29,10 @@ from headway.queueing.times.tagged_job.kinds import FcfsQueue
 from headway.queueing.times.tagged_job.station import TaggedStation
 from headway.records import dataclass
 
-_VARIES = 1e-2  # scv from which a hundred terms invert a law; less takes thousands: speed only
-_MOST_GAMMA = 0.24  # Cosmetatos's gamma at most: Tijms 1994, section 4.5
-_LEAST_BUSY = 1e-12  # utilisation at least, against division by 0
+# scv above which a hundred terms invert a law; smaller ones take thousands: speed only
+_VARIES = 1e-2
+_MOST_GAMMA = 0.24  # largest gamma of Cosmetatos: Tijms 1994, section 4.5
+_LEAST_BUSY = 1e-12  # least utilisation, against division by 0
 
 
 @dataclass(frozen=True)
@@ -83,16 +84,16 @@ class MG1(Station):
         )
 
     def mixed_to(self, mean: Amount, scv: Amount) -> Station:
-        """The station of all classes' jobs together: theirs is a mixture of times."""
+        """The station of all classes' jobs together: their service time is a mixture."""
         return MG1(mean, scv)
 
     def returning(self, share: Quantity) -> "MG1":
-        """M/G/1 with all visits of a stay in one: S / (1 - p), and scv (1 - p) + p."""
+        """M/G/1 with all visits of a job as one service: S / (1 - p), and scv (1 - p) + p."""
         service_time, scv = number("service_time", self.service_time), number("scv", self.scv)
         return MG1(service_time / (1 - share), scv * (1 - share) + share)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: 1 - U, whatever the distribution."""
+        """Share of time without requests: 1 - U, for any distribution."""
         return idle(self.utilisation(arrival_rate))
 
     @property
@@ -101,18 +102,18 @@ class MG1(Station):
 
     @property
     def smooth(self) -> bool:
-        """Unless its service is constant, or next to it: then its law has jumps and kinks."""
+        """Whether service varies enough; if it is nearly constant, its law has jumps and kinks."""
         varies = np.asarray(number("scv", self.scv), float) >= _VARIES
         some = np.asarray(number("service_time", self.service_time), float) > 0
         return bool(np.all(varies & some))
 
     def spread(self) -> Self:
-        """With an scv of 0.01 where it is less."""
+        """The station with an scv of at least 0.01."""
         scv = number("scv", self.scv)
         return replace(self, scv=np.maximum(np.asarray(scv, float), _VARIES))
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Pollaczek and Khinchine's, with gamma-distributed service; M/D/1's at scv = 0."""
+        """The Pollaczek-Khinchine law, with gamma-distributed service; that of M/D/1 at scv = 0."""
         time, scv = self._number(self.service_time), self._number(self.scv)
         if np.all(scv == 0) or np.all(time == 0):
             return MD1(time).time_law(arrival_rate)
@@ -121,21 +122,21 @@ class MG1(Station):
         return replace(law, notes=(GAMMA,))
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
-        """The embedded chain's, with gamma-distributed service; M/D/1's at scv = 0."""
+        """From the embedded chain, with gamma-distributed service; that of M/D/1 at scv = 0."""
         return embedded(arrival_rate * self.mean_service / (1 - again), self._plain_scv, again)
 
     def wait_law(self, arrival_rate: float) -> WaitLaw:
-        """Pollaczek and Khinchine's, with gamma-distributed service; M/D/1's at scv = 0."""
+        """The Pollaczek-Khinchine law, with gamma-distributed service; that of M/D/1 at scv = 0."""
         time, scv = self.mean_service, self._plain_scv
         return poisson_waits(arrival_rate, time, scv)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
-        """Takács's, with gamma-distributed service."""
+        """The law of Takács, with gamma-distributed service."""
         time, scv = self.mean_service, self._plain_scv
         return feedback_law(arrival_rate, chance, time, scv)
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation:
-        """One queue with services of phase type."""
+        """A single queue with phase-type services."""
         service, rate = in_phases(self.mean_service, self._plain_scv), arrival_rate * (1 - again)
         stay = (1 - again) * float(self.returning(again).response_time(rate))
         notes = (GAMMA,) if self._plain_scv * STAGES >= 1 else (IN_PHASES,)
@@ -182,46 +183,46 @@ class MD1(Station):
 
     @property
     def scv(self) -> float:
-        """0: its times are constant."""
+        """0: service times are constant."""
         return 0.0
 
     def mixed_to(self, mean: Amount, scv: Amount) -> Station:
-        """M/G/1: constants that differ by class are a mixture."""
+        """M/G/1: constant times that differ by class are a mixture."""
         return MG1(mean, scv)
 
     def returning(self, share: Quantity) -> Station:
-        """M/G/1 with all visits of a stay in one: S / (1 - p), and an scv of p."""
+        """M/G/1 with all visits of a job as one service: S / (1 - p), and an scv of p."""
         return MG1(self.service_time, 0).returning(share)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: 1 - U."""
+        """Share of time without requests: 1 - U."""
         return idle(self.utilisation(arrival_rate))
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Crommelin's."""
+        """The law of Crommelin."""
         time = self.mean_service
         return after_constants(arrival_rate, time) if time > 0 else constant(0.0)
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:
-        """The embedded chain's, with constant service."""
+        """From the embedded chain, with constant service."""
         return embedded(arrival_rate * self.mean_service / (1 - again), 0.0, again)
 
     def wait_law(self, arrival_rate: float) -> WaitLaw:
-        """Crommelin's, less the service."""
+        """The law of Crommelin, without the service."""
         return poisson_waits(arrival_rate, self.mean_service, 0.0)
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """With nearly constant service: many visits of constant times have an endless law."""
+        """The law with nearly constant service: sums of constant times would have endless jumps."""
         law = MG1(self.service_time, STEADIEST).time_law(arrival_rate)
         return replace(law, notes=(NEARLY_CONSTANT,))
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw:
-        """Takács's, with nearly constant service."""
+        """The law of Takács, with nearly constant service."""
         time = self.mean_service
         return feedback_law(arrival_rate, chance, time, 0.0)
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation:
-        """One queue with services of many phases."""
+        """A single queue with services of many phases."""
         return MG1(self.mean_service, 0.0).stop(arrival_rate, again)
 
 
@@ -314,11 +315,11 @@ class MGm(_ByMoments):
         check_not_negative("scv", self.scv)
 
     def mixed_to(self, mean: Amount, scv: Amount) -> Station:
-        """The station of all classes' jobs together: theirs is a mixture of times."""
+        """The station of all classes' jobs together: their service time is a mixture."""
         return replace(self, service_time=mean, scv=scv)
 
     def returning(self, share: Quantity) -> Station:
-        """M/G/m with all visits of a stay in one, as `MG1.returning`: the same queue."""
+        """M/G/m with all visits of a job as one service, as in `MG1.returning`: the same queue."""
         stay = MG1(self.service_time, self.scv).returning(share)
         return replace(self, service_time=stay.service_time, scv=stay.scv)
 
@@ -333,7 +334,7 @@ class MGm(_ByMoments):
 def _cosmetatos(servers: Quantity, busy: Amount) -> Amount:
     """gamma(m, U) = min(0.24, (1 - U) (m - 1) (sqrt(4 + 5 m) - 2) / (16 m U)).
 
-    The wait of M/D/m over half of that of M/M/m, less 1.
+    The wait of M/D/m over half of that of M/M/m, minus 1.
     """
     root = apply("sqrt", 4 + 5 * servers) - 2
     idle_share = (1 - busy) / (16 * servers * apply("max", busy, _LEAST_BUSY))
@@ -391,7 +392,7 @@ class GGm(_ByMoments):
         check_not_negative("scv", self.scv)
 
     def mixed_to(self, mean: Amount, scv: Amount) -> Station:
-        """The station of all classes' jobs together: theirs is a mixture of times."""
+        """The station of all classes' jobs together: their service time is a mixture."""
         return replace(self, service_time=mean, scv=scv)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:

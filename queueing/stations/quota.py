@@ -27,7 +27,7 @@ from headway.queueing.stations.base import MM1, Station, while_stable
 from headway.records import dataclass
 
 # Fitted to simulations: 1/2, 1.4 and 1.64 of theta, up to 95% of capacity (``python -m
-# tests.campaigns.quota_errors``), and 1.5 twice of a closed network's l (``python -m
+# tests.campaigns.quota_errors``), and 1.5, twice, of a closed network's l (``python -m
 # tests.campaigns.closed_quota_errors``).
 _BUDGETS, _SPREAD, _POWER = 0.5, 1.4, 1.64
 _STEEP, _CORNER = 1.5, 1.5
@@ -35,15 +35,15 @@ _STEEP, _CORNER = 1.5, 1.5
 
 @dataclass(frozen=True)
 class Ends:
-    """Means of a closed network with either end in the place of the station.
+    """Means of a closed network with either end in place of the station.
 
     Parameters
     ----------
     slow, free
         Throughput of the station with its slow and its fast end, shape (points,) [1/s].
     ratios
-        P(n >= j + 1) / P(n >= j) of the jobs n at the fast end, j = 0, 1..., shape (jobs,
-        points): its utilisation with N, N - 1... jobs; 0 where there are no more.
+        P(n >= j + 1) / P(n >= j) of the jobs n at the fast end, j = 0, 1..., shape (jobs, points):
+        its utilisation with N, N - 1... jobs; 0 for more than N.
     """
 
     slow: FloatArray
@@ -63,24 +63,24 @@ class Ends:
         reached = np.cumprod(self.ratios, axis=0)
         idle = 1 - self.ratios
         after = np.concatenate([idle[1:], np.ones((1, *idle.shape[1:]))])
-        some = after > 0  # where it is always busy with one job less, so it is with all
+        some = after > 0  # if it is always busy with one job fewer, it is with all
         share = np.where(some, idle[0] / np.where(some, after, 1.0), 0.0)
         return np.asarray(idle[0] * (reached * np.minimum(share, 1.0)).sum(axis=0))
 
 
 class Mixed(Station):
-    """A station that a closed network holds as a mixture of two with a product form."""
+    """A station that closed networks take as a mixture of two with a product form."""
 
     mixed_note: ClassVar[str]
-    """What is approximate about that, with the error measured."""
+    """What is approximate about it, with the measured error."""
 
     @abstractmethod
     def ends(self) -> tuple[Station, Station]:
-        """A slow single server, which is its limit at one end, and a fast one at the other."""
+        """Its two ends: a slow single server, which is its limit, and a fast station."""
 
     @abstractmethod
     def weight(self, ends: Ends) -> FloatArray:
-        """Weight of the fast end, up to its capacity: from 0, as the slow end, to 1."""
+        """Weight of the fast end, from 0 (the slow end) to 1, within its capacity."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Quota(Mixed):
 
     @property
     def speedup(self) -> Amount:
-        """The quota: the share of a server that it has."""
+        """The quota: its share of a server."""
         return self._share
 
     def stay(self, population: Amount) -> tuple[Amount, Amount]:
@@ -179,7 +179,7 @@ class Quota(Mixed):
         return arrival_rate * number("service_time", self.service_time) / self._share
 
     def response_bounds(self, arrival_rate: Quantity) -> tuple[Amount, Amount]:
-        """Exact bounds of the mean response: without a quota, and a server of speed q [s].
+        """Exact bounds of the mean response time: without a quota, and for a server of speed q [s].
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Quota(Mixed):
         return ends[0], ends[1]
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean response by where it lies between its exact bounds [s]: an approximation."""
+        """Mean response time, by its position between the exact bounds [s]: an approximation."""
         service_time, share = number("service_time", self.service_time), self._share
 
         def between(busy: Amount) -> Amount:
@@ -209,26 +209,26 @@ class Quota(Mixed):
         return self.response_time(arrival_rate) - number("service_time", self.service_time)
 
     def ends(self) -> tuple[Station, Station]:
-        """Servers between which it lies: always of speed q, and without a quota."""
+        """The servers that it lies between: one of speed q, and one without a quota."""
         time = number("service_time", self.service_time)
         return MM1(time / self._share), MM1(time)
 
     def weight(self, ends: Ends) -> FloatArray:
         """Weight of the server without a quota, up to capacity: (X - X_slow) / (X_most - X_slow).
 
-        In a period the free server would be busy for U P in the mean, with a variance near
-        v P, v = 2 S (1 - U)**2 sum of P(n >= j)**2 / P(n = j). What is lost to the quota if that
-        is normal, and what is lost where periods are short, at a server of speed q, make
+        In a period the server without a quota would be busy for U P on average, with a variance
+        near v P, v = 2 S (1 - U)**2 sum of P(n >= j)**2 / P(n = j). The loss to the quota if that
+        is normal, and the loss with short periods, at a server of speed q, give
 
             X_most - X = (l**-1.5 + (X_most - X_slow)**-1.5)**(-2/3),  X_most = min(q / S, X_free),
             l = sqrt(v / P) L(1.5 abs(U - q) sqrt(P / v)) / S,  L(z) = E[max(normal - z, 0)],
 
-        or what 1 - theta says, as for Poisson arrivals, where that is more.
+        or the loss by 1 - theta, as for Poisson arrivals, if that is larger.
 
         Parameters
         ----------
         ends
-            What the network does with each of `ends`.
+            Means of the network with each of `ends`.
 
         Examples
         --------
@@ -250,7 +250,7 @@ class Quota(Mixed):
         return np.asarray(np.maximum(1 - lost, 1 - self._delayed(busy)))
 
     def _lost(self, ends: Ends) -> FloatArray:
-        """Throughput l that long periods lose to the quota [1/s]."""
+        """Throughput l lost to the quota with long periods [1/s]."""
         time, share = (self._number(v) for v in (self.service_time, self.quota))
         spread = np.sqrt(2 * time * ends.busy_variance / self._number(self.period))
         from_corner = np.abs(ends.free * time - share) / np.where(spread > 0, spread, 1.0)
@@ -259,10 +259,10 @@ class Quota(Mixed):
         )
 
     def _delayed(self, busy: Amount) -> Amount:
-        """Theta: 0 as if there were no quota, 1 as on a server of speed q."""
+        """Theta: 0 as without a quota, 1 as on a server of speed q."""
         share, root = self._share, apply("sqrt", busy)
         time = number("service_time", self.service_time)
-        if not is_symbolic(time):  # without service nothing is delayed, whatever theta is
+        if not is_symbolic(time):  # without service nothing is delayed, for any theta
             time = apply("where", np.asarray(time, float) > 0, time, 1.0)
         budget = share * number("period", self.period) / time
         rare = budget * (1 - root) ** 2

@@ -7,21 +7,21 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Returning(Station):
-    """A station whose jobs come back for another visit, at once, with some chance.
+    """A station whose jobs return for another visit, at once, with some probability.
 
-    How many jobs are there does not depend on who is served next, so that one station whose
-    service is all visits of a stay together has the same queue. Its laws give what a visit
-    takes at an arrival rate of *stays*, jobs from elsewhere. A job that comes back goes to the end
-    of the queue, and finds room where there is a limit to it.
+    The number of jobs does not depend on who is served next, so a station whose service is all
+    visits of a stay together has the same queue. Its laws are per visit, at an arrival rate of
+    *stays*, that is of new jobs. A job that returns goes to the end of the queue, and always finds
+    a place if they are limited.
 
     Parameters
     ----------
     stays
-        Station at which a stay is one visit, by `Station.returning`.
+        The station that takes a stay as one visit, by `Station.returning`.
     service_time
         Mean service time S of a visit [s].
     share
-        Chance p to come back, below 1.
+        Probability p of returning, below 1.
 
     Examples
     --------
@@ -54,11 +54,11 @@ class Returning(Station):
         return self.stays.utilisation(arrival_rate)
 
     def offered(self, arrival_rate: Quantity) -> Amount:
-        """As its station's."""
+        """As for the station of stays."""
         return self.stays.offered(arrival_rate)
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean time of a visit: that of a stay, which has 1 / (1 - p) of them [s]."""
+        """Mean time of a visit: that of a stay over its 1 / (1 - p) visits [s]."""
         return self.stays.response_time(arrival_rate) * (1 - self.share)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
@@ -66,13 +66,13 @@ class Returning(Station):
         return self.response_time(arrival_rate) - number("service_time", self.service_time)
 
     def throughput(self, arrival_rate: Quantity) -> Amount:
-        """Visits served: 1 / (1 - p) for each stay that finds a place [1/s]."""
+        """Visits served: 1 / (1 - p) for each stay that is admitted [1/s]."""
         return self.stays.throughput(arrival_rate) / (1 - self.share)
 
     def loss_probability(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival from elsewhere is turned away."""
+        """Probability that a new job is lost."""
         return self.stays.loss_probability(arrival_rate)
 
     def admitted(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival from elsewhere finds a place."""
+        """Probability that a new job finds a place."""
         return self.stays.admitted(arrival_rate)

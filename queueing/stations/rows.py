@@ -1,4 +1,4 @@
-"""Stations with their arrays laid out anew, such as rows of operating points."""
+"""Stations with their arrays reshaped, for instance as rows of operating points."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -19,7 +19,7 @@ def in_a_row(station: StationType, row: Callable[[Amount], Amount]) -> StationTy
 
 
 def arrays_in(station: Station) -> list[FloatArray]:
-    """The arrays among the numbers of a station, and of those in it.
+    """The arrays among the numbers of a station, and of stations in it.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def arrays_in(station: Station) -> list[FloatArray]:
 
 
 def _row(value: Any, row: Callable[[Amount], Amount]) -> Any:
-    """A number, an array as a row of points, or the like of several numbers or stations."""
+    """A number unchanged, an array as a row of points, or the same for several of them."""
     if isinstance(value, tuple):
         return tuple(_row(one, row) for one in value)
     if isinstance(value, Station):

@@ -1,8 +1,7 @@
-"""Stations of any service times whose servers all jobs present share: numbers as of exponential.
+"""Stations of any service times whose servers are shared: numbers of jobs as if exponential.
 
-Under processor sharing the chances of numbers, and the means of times, depend on service times by
-their means alone, so that such stations have a product form. How times are distributed depends on
-more.
+Under processor sharing, probabilities of numbers and mean times depend on the means of service
+times only, so these stations have a product form. The distribution of times depends on more.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975 (single servers); Kelly,
 *Reversibility and Stochastic Networks*, 1979, section 3.3 (symmetric queues, several servers).
@@ -29,7 +28,7 @@ SEVERAL = (
     "response times at several shared servers have a known distribution for exponential times "
     "only; simulate it"
 )
-"""Why there is no law with several servers and another scv."""
+"""Why there is no law for several servers with another scv."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class SharedMG1(MM1):
         check_not_negative("scv", self.scv)
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
-        """Yashkov's and Ott's, with gamma-distributed service."""
+        """The law of Yashkov and Ott, with gamma-distributed service."""
         return _law(arrival_rate, self.mean_service, self.scv, 1)
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
@@ -112,7 +111,7 @@ class SharedMGm(MMm):
         check_not_negative("scv", self.scv)
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
-        """That of one server, or of exponential times."""
+        """The law of a single server, or of exponential times."""
         return _law(arrival_rate, self.mean_service, self.scv, int(self.plain_count))
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
@@ -121,7 +120,7 @@ class SharedMGm(MMm):
 
 
 def is_general(station: Station) -> bool:
-    """Whether all share its servers for times that are not exponential.
+    """Whether its servers are shared and its service times are not exponential.
 
     Examples
     --------
@@ -141,12 +140,12 @@ def _law(rate: float, time: float, scv: Quantity | str, servers: int) -> TimeLaw
 
 
 def visit_law(others: SharingClasses, own: float, scv: float, servers: int) -> TimeLaw:
-    """How long a visit takes at servers that all present share, of one kind of jobs or several.
+    """Law of a visit's response time at shared servers, with one class of jobs or several.
 
     Parameters
     ----------
     others
-        Who comes, by Poisson arrivals; together below saturation.
+        Classes of jobs with Poisson arrivals, together below saturation.
     own, scv
         Mean service time of the job [s], and its scv.
     servers
@@ -155,7 +154,7 @@ def visit_law(others: SharingClasses, own: float, scv: float, servers: int) -> T
     Raises
     ------
     GraphError
-        For several servers and times that are not exponential.
+        For several servers with times that are not exponential.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A station whose discipline looks at service times, so that mean waits follow from it."""
+"""A station whose discipline depends on service times, with the mean waits that follow."""
 
 from typing import Any, ClassVar
 
@@ -15,12 +15,12 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class SortedStation(Station):
-    """A station at which jobs wait as the law of their discipline says: R = W + S.
+    """A station with the mean wait of a discipline that depends on service times: R = W + S.
 
     Parameters
     ----------
     kind
-        The station without its discipline, of numbers or symbols.
+        The station without its discipline, with numbers or symbols.
     discipline
         Which jobs go first, by their service times.
     refused
@@ -29,7 +29,7 @@ class SortedStation(Station):
     Raises
     ------
     GraphError
-        By `waiting_time`, where the law does not hold, and for symbols.
+        By `waiting_time`, if the law does not hold, and for symbols.
     """
 
     can: ClassVar[Abilities] = Abilities(shared=True)
@@ -41,7 +41,7 @@ class SortedStation(Station):
 
     @property
     def service_time(self) -> Amount:  # type: ignore[override]
-        """That of its kind [s]."""
+        """Service time of its kind [s]."""
         return number("service_time", self.kind.service_time)
 
     @property

@@ -1,1 +1,1 @@
-"""How long: distributions of times as transforms, and their way back to chances."""
+"""Distributions of times: as transforms, and inverted to probabilities."""

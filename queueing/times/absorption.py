@@ -1,9 +1,9 @@
-"""How long a job takes that goes from station to station by chance: an absorbed Markov chain.
+"""The time that a job takes through a network with random routing: an absorbing Markov chain.
 
 E[exp(-s T)] = e (1 - T(s) P)^-1 T(s) q, with T(s) the transforms of the stations' times, P the
-routes, e the entries and q the exits. Constant times on the way make the distribution jump, at as
-many places as there are ways to add them up; ways are followed until they have no weight any more,
-each with a smooth transform of its own.
+routes, e the entries and q the exits. Constant times on the way make the distribution jump, at each
+of their possible sums; paths are followed until their weight is negligible, each with a smooth
+transform of its own.
 
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapter 2 (absorption).
 """
@@ -24,22 +24,22 @@ from headway.queueing.times.laws import (
 )
 from headway.records import dataclass
 
-_WEIGHTLESS = 1e-13  # probability of a path that is neglected: rounding
-_AT_ONCE = 2_000_000  # complex numbers in memory
+_WEIGHTLESS = 1e-13  # probability of a path that is neglected as rounding
+_AT_ONCE = 2_000_000  # complex numbers in memory at a time
 
-_Start = tuple[int, int, Piece]  # number of the way before, station, constant part of its law
+_Start = tuple[int, int, Piece]  # number of the path before, station, constant part of its law
 
 
 @dataclass(frozen=True)
 class Journey:
-    """Times at stations, and chances of entering at, going on between and leaving from them.
+    """Times at stations, and probabilities of entering, going on and leaving at each.
 
     Parameters
     ----------
     laws
-        Of a visit to each station.
+        Laws of a visit to each station.
     entries, onward, leaving
-        Shape (stations,), (stations, stations), (stations,). Chances out of a station may sum
+        Shape (stations,), (stations, stations), (stations,). Probabilities out of a station may sum
         to less than 1: jobs that are lost are not followed.
 
     Examples
@@ -56,7 +56,7 @@ class Journey:
     leaving: FloatArray
 
     def law(self) -> TimeLaw:
-        """How long those who leave have taken."""
+        """Law of the time of jobs that leave."""
         ends = self.entries * self.leaving
         if not self.onward.any() and (ends > 0).any():
             some = np.flatnonzero(ends)
@@ -75,7 +75,7 @@ class Journey:
 
     @cached_property
     def mean(self) -> float:
-        """Mean time [s] of those who leave."""
+        """Mean time of jobs that leave [s]."""
         count = len(self.laws)
         left = np.linalg.solve(np.eye(count) - self.onward, self.leaving)
         times = np.array([law.mean for law in self.laws])
@@ -83,7 +83,7 @@ class Journey:
 
     @cached_property
     def answered(self) -> float:
-        """Share of jobs that leave: those that are not lost."""
+        """Share of jobs that leave, that is, are not lost."""
         return float(self.visits @ self.leaving)
 
 
@@ -93,15 +93,15 @@ def mean_visits(entries: FloatArray, onward: FloatArray) -> FloatArray:
 
 
 def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
-    """Whether at most one way leads from each station to each.
+    """Whether there is at most one path from any station to any other.
 
-    From each station those behind it are visited one by one; a way to one that was met before is
-    the second.
+    From each station the stations after it are visited one by one; reaching one a second time shows
+    a second path.
 
     Parameters
     ----------
     edges
-        Which stations (rows) jobs go on from to which; a loop is more than one way.
+        Whether jobs go from a station (rows) to another; a loop counts as a second path.
 
     Examples
     --------
@@ -124,20 +124,20 @@ def is_overtake_free(edges: NDArray[np.bool_]) -> bool:
 def merge_returns(
     onward: FloatArray, leaving: FloatArray, at: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Take visits that follow each other at a station as one longer visit.
+    """Merge successive visits to a station into one longer visit.
 
-    At shared servers that changes nothing but names: who has been served goes on to be.
+    At shared servers this changes only names: a job that returns at once simply stays in service.
 
     Parameters
     ----------
     onward, leaving
-        As of `Journey`.
+        As in `Journey`.
     at
-        Where, shape (stations,).
+        Stations to merge at, shape (stations,).
 
     Returns
     -------
-    Visits in one, and the ways that are left.
+    Mean visits merged into one, and the remaining routes.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def merge_returns(
 
 
 class _Ways:
-    """Ways through a journey by the constant time spent on them, those of little time first."""
+    """Paths through a journey by the constant time spent on them, shortest first."""
 
     def __init__(self, journey: Journey) -> None:
         self.journey = journey
@@ -166,7 +166,7 @@ class _Ways:
         self._explore()
 
     def _explore(self) -> None:
-        """Follow each way on through every constant, in order of time; one alone leads to it."""
+        """Follow each path on through every constant time, in order of total time."""
         scale = self.journey.mean or 1.0
         s = np.array([1 / scale + 0j])
         starts: dict[float, list[_Start]] = {0.0: []}
@@ -185,12 +185,12 @@ class _Ways:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether ways that are not followed have no weight."""
+        """Whether the paths that are not followed have negligible weight."""
         s = np.array([1 / (self.journey.mean or 1.0) + 0j])
         return bool(abs(self.others(s)[0]) < _WEIGHTLESS * MOST_PIECES)
 
     def part(self, way: int, s: ComplexArray) -> ComplexArray:
-        """Transform of one way, without its constant time."""
+        """Transform of one path, without its constant time."""
         rows = max(1, _AT_ONCE // len(self.journey.laws) ** 2)
         return np.concatenate([self._part(way, s[i : i + rows]) for i in range(0, len(s), rows)])
 
@@ -207,7 +207,7 @@ class _Ways:
         return np.asarray(left)
 
     def others(self, s: ComplexArray) -> ComplexArray:
-        """Transform of all ways less that of those that are followed."""
+        """Transform of all paths, less that of the paths that are followed."""
         journey = self.journey
         laws = np.stack([law.transform(s) for law in journey.laws], axis=1)
         visits = _solved(laws[:, :, None] * journey.onward, _rows(journey.entries, s))
@@ -218,7 +218,7 @@ class _Ways:
     def _arrivals(
         self, way: int, between: ComplexArray, before: list[ComplexArray], s: ComplexArray
     ) -> ComplexArray:
-        """Transforms of the arrivals on a way at each station, shape (len(s), stations)."""
+        """Transforms of the arrivals on a path at each station, shape (len(s), stations)."""
         journey = self.journey
         starts = _rows(journey.entries if way == 0 else np.zeros(len(journey.laws)), s)
         for earlier, station, piece in self.starts[way]:
@@ -227,7 +227,7 @@ class _Ways:
         return np.asarray((starts[:, None, :] @ between)[:, 0, :])
 
     def _between(self, smooth: ComplexArray) -> ComplexArray:
-        """Transforms of all ways from each station to each, without constant times."""
+        """Transforms of all paths from each station to each, without constant times."""
         matrices = smooth[:, :, None] * self.journey.onward
         whole = np.eye(matrices.shape[1])
         return np.asarray(np.linalg.inv(whole - matrices)) if matrices.any() else whole + matrices

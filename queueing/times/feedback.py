@@ -1,17 +1,18 @@
-"""One server to which some of those served come back at once: how long until they are through.
+"""A single server to which some jobs return at once after service: the law of the total time.
 
-Passes are not independent: who arrives while one waits is ahead at the next pass. Given how many
-are ahead, the transform of a pass and of the number behind at its end is a power of that number,
-so that the passes' transforms are found one from the other. Exact.
+Passes are not independent: a job that arrives while another waits is ahead of it at the next pass.
+Given the number ahead, the transform of a pass and of the number behind at its end is a power of
+that number, so the transforms of successive passes follow from each other. Exact.
 
-With exponential service, what is ahead after k passes is a quotient of linear functions of what was
-ahead before, so that it is known for any k at once. With U the load, q = 1 - p, and x = S s,
+With exponential service, the number ahead after k passes enters as a quotient of linear functions
+of the number ahead before, so it is known for any k at once. With U the load, q = 1 - p, and x = S
+s,
 
     E[exp(-s T)] = sum over k of q p**(k - 1) (1 - U) / d_k,
     d_k = u**k ((1 - U) + (x - (1 - U) (u - 1)) (1 - (v / u)**k) / (u - v)),
 
-u and v the roots of z**2 - (1 + p + x + U q) z + p (1 + x) + U q. The sum over many k is one over
-few nodes of blocks, in which the summands are smooth.
+u and v being the roots of z**2 - (1 + p + x + U q) z + p (1 + x) + U q. The sum over many k is a
+sum over few nodes in blocks in which the summands are smooth.
 
 Source: Takács, "A single-server queue with feedback", Bell System Technical Journal 42, 1963.
 """
@@ -26,10 +27,10 @@ from headway.kinds import FloatArray
 from headway.queueing.times.laws import GAMMA, ComplexArray, Piece, TimeLaw, Transform, gamma
 from headway.records import dataclass
 
-_NEGLIGIBLE, _NOTHING = 1e-14, 1e-17  # probabilities of more passes: rounding
+_NEGLIGIBLE, _NOTHING = 1e-14, 1e-17  # probabilities of further passes that are rounding only
 
 STEADIEST = 0.01
-"""Least squared coefficient of variation of a service that jobs come back to."""
+"""Least squared coefficient of variation of service times if jobs return."""
 
 NEARLY_CONSTANT = "constant service that some jobs return to is approximated as varying by 10%"
 
@@ -41,14 +42,14 @@ class Feedback:
     Parameters
     ----------
     arrival_rate
-        From outside [1/s]; the server must keep up with them and those who return.
+        Arrivals from outside [1/s]; the server must keep up with them and those that return.
     chance
-        Of coming back, 0 or more, below 1.
+        Probability of returning, 0 or more, below 1.
     service, mean, scv
         Service time: transform, mean [s] and squared coefficient of variation.
     own
-        Transform of the service time of the job itself, where it is another one; the scv is then
-        not a number, as no shortcut holds.
+        Transform of the service time of the job itself, if it differs; the scv is then NaN, as no
+        shortcut applies.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class Feedback:
         return np.asarray(sum(self._passes(s)))
 
     def _exponential(self, s: ComplexArray) -> ComplexArray:
-        """The sum over passes, as far as they count, at numbers of about one size."""
+        """The sum over passes as far as they matter, for values of s of similar size."""
         idle, back, x = 1 - self._busy, 1 - self.chance, self.mean * s
         root = np.sqrt(x + back * (1 + self._busy**0.5) ** 2)
         root = root * np.sqrt(x + back * (1 - self._busy**0.5) ** 2)
@@ -94,7 +95,7 @@ class Feedback:
         most = 1 + int(log(_NOTHING) / float(decay.real.max()))
         share, total = slope / (idle + slope), np.zeros_like(x)
         apart = log(4 * max(float(np.abs(share).max()), 1.0)) / -float(ratio.real.max())
-        if apart < most / 2:  # (v / u)**k so small that its powers soon are none
+        if apart < most / 2:  # (v / u)**k is so small that its powers are soon negligible
             most = int(apart) + 1
             for power in range(_POWERS):
                 more = decay + power * ratio
@@ -111,7 +112,7 @@ class Feedback:
         return self.arrival_rate * self.mean / (1 - self.chance)
 
     def _passes(self, s: ComplexArray) -> Iterator[ComplexArray]:
-        """Terms of those who leave after 1, 2, 3... passes."""
+        """Terms of jobs that leave after 1, 2, 3... passes."""
         most = 1 + int(log(_NEGLIGIBLE) / log(self.chance)) if self.chance else 1
         behind = np.ones_like(s)
         served, share = np.ones_like(s), 1 - self.chance
@@ -131,7 +132,7 @@ class Feedback:
     ) -> ComplexArray:
         """What an arrival finds: no job, or a service in progress and `ahead` per waiting job."""
         idle = 1 - self._busy
-        if self.scv == 1:  # what is left of an exponential service is like all of it
+        if self.scv == 1:  # the rest of an exponential service is distributed like all of it
             return np.asarray(idle / (1 - self._busy * ahead))
         inside = self.arrival_rate * (1 - ahead)
         turn, rest = self.service(inside), self.service(during)
@@ -148,7 +149,7 @@ def _log1p(z: ComplexArray) -> ComplexArray:
 
 _NEAR = 0.5  # |v / u| above which 1 - v / u is computed without cancellation
 _POWERS = 27  # terms of a power series: 4**-27 = 6e-17 is rounding
-_EACH = 64  # passes that are summed one by one: for speed
+_EACH = 64  # passes summed one by one: for speed
 _FEW = 16  # Chebyshev nodes of a block
 _LONGER = 1.5  # largest ratio of the last to the first pass of a block
 _TURN = 2.0  # largest change of phase of the summand in a block [rad]
@@ -162,7 +163,7 @@ def _nodes(most: int, pace: float) -> Iterator[tuple[FloatArray, FloatArray]]:
     Parameters
     ----------
     most
-        Passes.
+        Number of passes.
     pace
         Change of the logarithm of a summand from one pass to the next.
 
@@ -209,10 +210,10 @@ def feedback_law(arrival_rate: float, chance: float, mean: float, scv: float) ->
     Parameters
     ----------
     arrival_rate, chance
-        As of `Feedback`.
+        As in `Feedback`.
     mean, scv
         Mean [s] and squared coefficient of variation of the service time, gamma-distributed
-        (exponential at 1). Below 0.01, where all times are nearly multiples of it, 0.01 is taken.
+        (exponential at 1). Below 0.01, where all times are nearly multiples of it, 0.01 is used.
 
     Examples
     --------
@@ -231,20 +232,20 @@ def unlike_law(
     own: Transform,
     means: tuple[float, float],
 ) -> TimeLaw:
-    """The same of a job with another service time than those of other classes, approximately.
+    """The same for a job with another service time than those of other classes, approximately.
 
-    Whoever comes back is served for the time of any class again; the law is stretched to the mean.
+    A job that returns is served for the time of any class; the law is then stretched to the mean.
 
     Parameters
     ----------
     others
-        Who comes from elsewhere [1/s], transform of the service times of all classes, their mean.
+        Arrival rate of all classes [1/s], transform of their service times, and its mean.
     chance
-        Of coming back.
+        Probability of returning.
     own
         Transform of the job's service time.
     means
-        Mean time until the job leaves among such others, and the one it has [s].
+        Mean time until the job leaves among such others, and its true mean time [s].
 
     Examples
     --------

@@ -27,7 +27,7 @@ def head_of_line_transform(
     rates, services
         Poisson arrivals [1/s] and services of each class, highest priority first.
     own
-        Position of the class.
+        Index of the class.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def head_of_line_transform(
 
 
 def _delayed(s: ComplexArray, higher: Sequence[tuple[float, Service]]) -> ComplexArray:
-    """Return s + L (1 - G(s)), at which the transform of a delay gives it with interruptions.
+    """The point s + L (1 - G(s)), where the transform of a delay includes interruptions.
 
     G solves L G = sum of lambda_i B_i(s + L - L G); found by iteration from 1 downwards.
     """

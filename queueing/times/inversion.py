@@ -1,10 +1,10 @@
-"""Numerical inversion of Laplace transforms of probability distributions, to some 1e-11.
+"""Numerical inversion of Laplace transforms of probability distributions, to about 1e-11.
 
 This is the Fourier-series method of Abate and Whitt (algorithm EULER). Its grid is twice as fine as
 theirs, which reduces rounding errors, and the number of terms is doubled until two results agree.
 
-Where a transform fades, as of times whose distribution is smooth, the series needs no averages, and
-its terms for one time serve for all times before it.
+If a transform decays, as for smooth distributions, the series needs no averaging, and its terms for
+one time also serve for all earlier times.
 
 Percentiles are found from those of a gamma law by Newton's method: Wilson and Hilferty, "The
 distribution of chi-square", PNAS 17(12), 1931.
@@ -28,21 +28,23 @@ _FINENESS = 2  # l of Choudhury, Lucantoni and Whitt: rounding grows by exp(A / 
 _AVERAGED = 12  # m of Euler summation; 11 in Abate and Whitt
 _WEIGHTS = np.array([comb(_AVERAGED, k) for k in range(_AVERAGED + 1)]) / 2**_AVERAGED
 _TURN = np.exp(1j * pi * np.arange(_FINENESS) / _FINENESS)
-_FEWEST, _MOST = 40, 2560  # least and largest number of terms, over l
-_FADED = 1e-14  # share of its first term below which the terms of a series have faded
-_LONGEST = 131072  # terms of a series among which it must fade: for speed
-_BLOCK = 256  # of its terms that are added up at a time, by powers of one exponential: for speed
+_FEWEST, _MOST = 40, 2560  # smallest and largest number of terms, divided by l
+_FADED = 1e-14  # share of the first term below which the terms of a series have decayed
+_LONGEST = 131072  # terms of a series within which it must decay: for speed
+_BLOCK = 256  # terms added up at a time, by powers of one exponential: for speed
 _WORTH = 12  # sums that a series may cost, for speed: three percentiles take about four each
-_AGREED = 1e-12  # difference of two results at which n is enough
+_AGREED = 1e-12  # difference of two results at which n is large enough
 _ROUNDING = 4e-16  # relative rounding error of a term of the sum
-_SPREADS = 6.0  # least deviations beyond the mean that such a series is for: up to p99.7
-_SAME = 1e-13  # relative difference of times that are the same but for rounding
-_NEWTON = 12  # steps of Newton's method before bisection is safer: 4 where the law is smooth
+# least number of standard deviations above the mean that a table covers: up to p99.7
+_SPREADS = 6.0
+_SAME = 1e-13  # relative difference up to which times are the same except for rounding
+_NEWTON = 12  # steps of Newton's method after which bisection is safer: 4 suffice for smooth laws
 _NEAR = 1e-7  # log(P(T > t) / tail) before the last step, which leaves about its square
-_FLAT = 1e-3  # relative: by a longer last step, a distribution is flat where it would be near
-_BESIDE = 1e-6  # relative: where a percentile so near to a constant time is looked for by halves
-_AT_A_JUMP = 1e-11  # relative: a percentile so near to a constant time is that time
-_NEVER = 1e-300  # in place of a probability of 0, whose logarithm is not finite
+_FLAT = 1e-3  # relative length of a last step that shows a flat distribution
+# relative distance to a constant time within which a percentile is found by bisection
+_BESIDE = 1e-6
+_AT_A_JUMP = 1e-11  # relative distance within which a percentile is that constant time
+_NEVER = 1e-300  # stands for a probability of 0, whose logarithm is not finite
 _INSTANT = 1e-9  # share of the mean below which a time counts as 0: below the error of inversion
 
 
@@ -64,12 +66,12 @@ def exceedance(law: TimeLaw, time: float) -> float:
 
 
 def percentile_of(law: TimeLaw, share: float) -> float:
-    """Least time t with P(T <= t) >= share [s]: the root of log(P(T > t) / (1 - share)) in t.
+    """Smallest time t with P(T <= t) >= share [s]: the root of log(P(T > t) / (1 - share)) in t.
 
     Parameters
     ----------
     law
-        Of the times.
+        Law of the time.
     share
         Between 0 and 1.
 
@@ -101,9 +103,9 @@ def percentile_of(law: TimeLaw, share: float) -> float:
 
 
 def _smooth_root(law: TimeLaw, tail: float) -> float | None:
-    """Where log(P(T > t) / tail) is 0, by Newton's method; None if that is not found.
+    """The root of log(P(T > t) / tail) by Newton's method; None if that fails.
 
-    The slope is that of the hazard, -f(t) / P(T > t), from the same terms of the series.
+    The slope is the negative hazard rate, -f(t) / P(T > t), from the same terms of the series.
     """
     first = time = _gamma_percentile(law, tail)
     for _ in range(_NEWTON if time > 0 else 0):
@@ -129,23 +131,23 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
 
 
 def _within(piece: Piece, time: float, rough: float = 0.0) -> tuple[float, float]:
-    """P(T <= t) and the density of a piece without its shift, to so much of a chance."""
+    """P(T <= t) and the density of a piece without its shift, to an error ``rough``."""
     if piece.within is not None:
         return piece.within(time)
     share, slope = invert_with_slope(lambda s: piece.transform(s) / s, time, rough)
     return float(share), float(slope)
 
 
-@lru_cache(maxsize=64)  # as several percentiles are asked for, one after the other
+@lru_cache(maxsize=64)  # several percentiles are asked for, one after the other
 def tabulated(law: TimeLaw, spreads: float = _SPREADS) -> TimeLaw:
-    """The law with a table of each transform that fades, for so many deviations beyond the mean.
+    """The law, with a table of each transform that decays, up to some deviations above the mean.
 
-    A mixture of such laws has its table from theirs.
+    A mixture of such laws takes its table from theirs.
 
     Parameters
     ----------
     law
-        Of the times.
+        Law of the time.
     spreads
         Standard deviations.
 
@@ -169,9 +171,9 @@ def tabulated(law: TimeLaw, spreads: float = _SPREADS) -> TimeLaw:
 
 
 def _table(piece: Piece, until: float, rough: float) -> Within | None:
-    """P(T <= t) and the density of a piece by the terms of its series at a time.
+    """P(T <= t) and the density of a piece as a function of time, from one series.
 
-    None where Euler's sums, of which each takes terms of its own, take fewer of them in all.
+    None if Euler's sums, which compute their own terms each time, take fewer terms in total.
     """
     if until <= 0:
         return None
@@ -207,10 +209,10 @@ def _table(piece: Piece, until: float, rough: float) -> Within | None:
 
 
 def _gamma_percentile(law: TimeLaw, tail: float) -> float:
-    """About where P(T > t) is `tail`: of a gamma law with its mean and variance beyond the shift.
+    """Approximate root of P(T > t) = `tail`, from a gamma law with its mean and variance.
 
-    By Wilson and Hilferty's cube for a squared coefficient of variation c**2 below 1, as of an
-    exponential law for others.
+    By Wilson and Hilferty's cube if the squared coefficient of variation c**2 is below 1, otherwise
+    from an exponential law.
     """
     shift = min(piece.shift for piece in law.pieces)
     beyond = law.mean - shift
@@ -228,12 +230,12 @@ def _gamma_percentile(law: TimeLaw, tail: float) -> float:
 
 
 def invert(transform: Transform, time: Amount) -> Amount:
-    """Value at a time of the function that has this transform.
+    """Value at a time of the function with this transform.
 
     Parameters
     ----------
     transform
-        Of complex numbers with a positive real part, shape (terms,) or (terms, points).
+        Function of complex numbers with a positive real part, shape (terms,) or (terms, points).
     time
         t [s], above 0; a number or shape (points,).
 
@@ -253,9 +255,9 @@ def invert_with_slope(
     Parameters
     ----------
     transform, time
-        As of `invert`.
+        As for `invert`.
     rough
-        Error of the value that counts for nothing.
+        Error of the value that does not matter.
 
     Examples
     --------

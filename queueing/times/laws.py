@@ -1,7 +1,7 @@
-"""How long a visit takes: laws of response times as Laplace transforms.
+"""Laws of response times of a visit, as Laplace transforms.
 
-A law is a sum of pieces, each a transform that is smooth beyond the constant time that it is
-shifted by: only then can it be inverted to many digits where constants make its distribution jump.
+A law is a sum of pieces, each a transform that is smooth beyond the constant time by which it is
+shifted: only then can it be inverted to many digits if constants make its distribution jump.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.2, 3.5, 3.6 and 5.7.
 """
@@ -24,21 +24,22 @@ Within: TypeAlias = Callable[[float], tuple[float, float]]
 
 GAMMA = "M/G/1 service is assumed gamma-distributed"
 MOST_PIECES = 64
-"""A law of more pieces keeps its weightiest; the rest becomes one."""
+"""Most pieces of a law; the lightest of more are joined into one."""
 
 _STEP = 1e-3  # of the inverse mean: rounding errs by 1e-10, terms in w**6 by 1e-12
 _SEEN, _LONGEST = 1e-8, 10.0
-"""Least (sigma w)**2 that rounding by 1e-12 leaves to four digits, and the longest step tried, over
-the inverse mean."""
-_MULTIPLIED = 4  # powers whose pieces are multiplied out: of more, no kink is left to see
-_SHARP = 0.9  # utilisation above which the second kink of a constant service is too dull to matter
+"""Least (sigma w)**2 of which rounding by 1e-12 leaves four digits, and the longest step tried,
+over the inverse mean.
+"""
+_MULTIPLIED = 4  # powers whose pieces are multiplied out: of higher ones, no kink is visible
+_SHARP = 0.9  # utilisation above which the second kink of a constant service is too weak to matter
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a law: a transform, shifted by a constant time [s].
+    """A part of a law: a transform, shifted by a constant time [s].
 
-    Where its distribution is known without the transform, `within` gives P(T - shift <= t) and the
+    If its distribution is known without the transform, `within` gives P(T - shift <= t) and the
     density at t.
     """
 
@@ -47,7 +48,7 @@ class Piece:
     within: Within | None = None
 
     def scaled(self, share: float) -> "Piece":
-        """The piece by chance."""
+        """The piece with its probability multiplied by ``share``."""
         within, transform = self.within, self.transform
 
         def part(time: float) -> tuple[float, float]:
@@ -57,7 +58,7 @@ class Piece:
         return Piece(self.shift, lambda s: share * transform(s), part if within else None)
 
     def stretched(self, ratio: float) -> "Piece":
-        """The piece of `ratio` times the time beyond the shift."""
+        """The piece with the time beyond the shift multiplied by ``ratio``."""
         within, transform = self.within, self.transform
 
         def part(time: float) -> tuple[float, float]:
@@ -69,18 +70,18 @@ class Piece:
 
 @dataclass(frozen=True)
 class TimeLaw:
-    """How a time is distributed: E[exp(-s T)] is the sum of exp(-s shift) transform(s).
+    """The distribution of a time: E[exp(-s T)] is the sum of exp(-s shift) transform(s).
 
     Parameters
     ----------
     pieces
-        Its parts; of a transform that has only one, most often.
+        Its pieces; usually a single one.
     mean
         E[T] [s].
     notes
-        What is taken for granted about it, in words.
+        Assumptions behind it, in words.
     rough
-        Error of its chances that counts for nothing beside what the notes say.
+        Error of its probabilities that does not matter beside the notes.
 
     Examples
     --------
@@ -103,7 +104,7 @@ class TimeLaw:
         """Variance of T [s^2], to some 1e-8 of the second moment.
 
         Along the imaginary axis log |E[exp(-i w T)]| is -Var w**2 / 2 + c w**4 - ...; two small
-        steps w and 2 w remove the term in w**4. Where it varies little the steps grow, so that
+        steps w and 2 w remove the term in w**4. If T varies little the steps are enlarged, so that
         rounding does not hide it.
 
         Examples
@@ -125,7 +126,7 @@ class TimeLaw:
 
 
 def constant(time: float) -> TimeLaw:
-    """Always the same time [s].
+    """A constant time [s].
 
     Examples
     --------
@@ -147,14 +148,14 @@ def exponential(mean: float) -> TimeLaw:
 
 
 def gamma(mean: float, scv: float) -> Transform:
-    """Transform of a gamma-distributed time; of a constant for scv = 0."""
+    """Transform of a gamma-distributed time; a constant for scv = 0."""
     if np.all(scv == 0):
         return lambda s: np.exp(-s * mean)
     return lambda s: np.exp(-np.log1p(s * mean * scv) / scv)
 
 
 def pooled(service_time: float, waits: float, wait: float) -> TimeLaw:
-    """Exponential service, before it with chance `waits` an exponential wait of mean `wait`.
+    """Exponential service, with probability `waits` after an exponential wait of mean `wait`.
 
     Examples
     --------
@@ -169,18 +170,18 @@ def pooled(service_time: float, waits: float, wait: float) -> TimeLaw:
 
 
 def limited(service_time: float, servers: float, queue: int, ratio: float, wait: float) -> TimeLaw:
-    """Exponential service of those let in, behind a geometric number of them in a finite queue.
+    """Exponential service of admitted jobs, behind a geometric number of them in a finite queue.
 
     Parameters
     ----------
     service_time, servers
         S [s] and m.
     queue
-        Places K - m beyond the servers, at least 1.
+        Places K - m for waiting jobs, at least 1.
     ratio
         Offered load of each server a/m, above 0.
     wait
-        Mean wait of those let in, in service times.
+        Mean wait of admitted jobs, in service times.
 
     Examples
     --------
@@ -195,14 +196,14 @@ def limited(service_time: float, servers: float, queue: int, ratio: float, wait:
 
 
 def behind_others(service_time: float, servers: float, waiting: FloatArray) -> TimeLaw:
-    """Exponential service, behind those who are found waiting, first come first served.
+    """Exponential service after those waiting on arrival, first come, first served.
 
     Parameters
     ----------
     service_time, servers
         S [s] and m.
     waiting
-        Chances to find m, m + 1, ... others, and so to wait for 1, 2, ... services by m servers.
+        Probabilities of finding m, m + 1, ... others, and so of waiting for 1, 2, ... departures.
 
     Examples
     --------
@@ -221,12 +222,12 @@ def behind_others(service_time: float, servers: float, waiting: FloatArray) -> T
 
 
 def after_waiting(wait: TimeLaw, service: Transform, mean: float) -> TimeLaw:
-    """A service of one's own after a wait.
+    """The time of a wait and of the job's own service after it.
 
     Parameters
     ----------
     wait
-        As of `poisson_wait`.
+        As from `poisson_wait`.
     service, mean
         Transform and mean of the service time.
     """
@@ -235,7 +236,7 @@ def after_waiting(wait: TimeLaw, service: Transform, mean: float) -> TimeLaw:
 
 
 def poisson_wait(rate: float, service: Transform, mean: float, scv: float) -> TimeLaw:
-    """Wait in M/G/1, first come first served: Pollaczek and Khinchine's.
+    """Wait in M/G/1, first come, first served: the Pollaczek-Khinchine transform.
 
     Parameters
     ----------
@@ -258,7 +259,7 @@ def poisson_wait(rate: float, service: Transform, mean: float, scv: float) -> Ti
 
 
 def mixture(laws: Sequence[TimeLaw], weights: Sequence[float]) -> TimeLaw:
-    """One of several times, by chance.
+    """One of several times, at random.
 
     Parameters
     ----------
@@ -283,8 +284,8 @@ def mixture(laws: Sequence[TimeLaw], weights: Sequence[float]) -> TimeLaw:
 def after_constants(rate: float, time: float) -> TimeLaw:
     """M/D/1, first come first served.
 
-    The waiting time is a geometric sum of uniform ones, whose density jumps for one of them
-    and bends for two; these terms are split off, so that the rest is smooth.
+    The waiting time is a geometric sum of uniform times, whose density jumps for a single one and
+    has a kink for two; these terms are split off, so that the rest is smooth.
 
     Examples
     --------
@@ -304,7 +305,7 @@ def after_constants(rate: float, time: float) -> TimeLaw:
 
 
 def _kink(busy: float, time: float, order: int, position: int) -> Transform:
-    """What sums of up to `order` uniform times hold that is shifted by `position` of them."""
+    """The part of sums of up to `order` uniform times that is shifted by `position` of them."""
     sign = (1 - busy) * (-1) ** position
 
     def law(s: ComplexArray) -> ComplexArray:
@@ -316,7 +317,7 @@ def _kink(busy: float, time: float, order: int, position: int) -> Transform:
 
 
 def _expm1(x: ComplexArray) -> ComplexArray:
-    """exp(x) - 1 of complex numbers, with all digits near 0."""
+    """exp(x) - 1 of complex numbers, accurate near 0."""
     half = np.sin(x.imag / 2)
     real = np.expm1(x.real) * np.cos(x.imag) - 2 * half * half
     return np.asarray(real + 1j * np.exp(x.real) * np.sin(x.imag))
@@ -371,7 +372,7 @@ def repeated(law: TimeLaw, count: int) -> TimeLaw:
 
 
 def independent_visits(law: TimeLaw, visits: float) -> TimeLaw:
-    """The sum of independent visits: for 2.4 of them two, and a third with probability 0.4.
+    """The sum of independent visits: for 2.4, two, and a third with probability 0.4.
 
     Examples
     --------
@@ -384,14 +385,14 @@ def independent_visits(law: TimeLaw, visits: float) -> TimeLaw:
 
 
 def by_points(laws: Sequence[TimeLaw], parts: Sequence[NDArray[np.intp]]) -> TimeLaw:
-    """The law over points of laws over some of them.
+    """The law over points, from laws over some of them.
 
     Parameters
     ----------
     laws
-        Each of one piece.
+        Laws of one piece each.
     parts
-        Places of the points of each law; together all places.
+        Indices of the points of each law; together they are all points.
 
     Examples
     --------
@@ -415,7 +416,7 @@ def by_points(laws: Sequence[TimeLaw], parts: Sequence[NDArray[np.intp]]) -> Tim
 
 
 def by_chance(law: TimeLaw, share: float) -> TimeLaw:
-    """Take a time with a chance of `share`, and no time at all otherwise.
+    """The time with probability `share`, otherwise 0.
 
     Examples
     --------
@@ -429,7 +430,7 @@ def by_chance(law: TimeLaw, share: float) -> TimeLaw:
 
 
 def _fewer(pieces: list[Piece], scale: float) -> tuple[Piece, ...]:
-    """Join pieces with one shift, and the lightest of too many."""
+    """Join pieces with the same shift, and the lightest of too many."""
     groups: dict[float, list[Piece]] = {}
     for piece in pieces:
         groups.setdefault(_rounded(piece.shift, scale), []).append(piece)

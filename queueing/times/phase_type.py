@@ -1,4 +1,4 @@
-"""Service times in exponential phases: what a job goes through while it is served.
+"""Service times in exponential phases (phase-type laws).
 
 Source: Neuts, *Matrix-Geometric Solutions in Stochastic Models*, 1981, chapters 2 and 3 (numbers at
 a server of such times); Tijms, *Stochastic Models*, 1994, appendix B (steady times by moments).
@@ -14,21 +14,21 @@ from headway.kinds import FloatArray
 from headway.records import dataclass
 
 STAGES = 10
-"""Phases at most, by which a constant time is taken as one that varies by 32%."""
+"""Most phases; a constant time is represented with a coefficient of variation of 32%."""
 
 IN_PHASES = "services in a loop that vary by less than 32% are approximated as varying by 32%"
 
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """A time that begins in one phase and goes through others until it ends.
+    """A time that starts in one phase and goes through others until it ends.
 
     Parameters
     ----------
     start
-        Chance to begin in each phase, shape (phases,).
+        Probability of starting in each phase, shape (phases,).
     moves
-        How fast one goes from phase to phase [1/s], less what leaves each on the diagonal.
+        Rates from phase to phase [1/s], with minus the total rate out of each on the diagonal.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Phases:
 
     @property
     def ends(self) -> FloatArray:
-        """How fast the time ends in each phase [1/s]."""
+        """Rate at which the time ends in each phase [1/s]."""
         return np.asarray(np.maximum(-self.moves.sum(axis=1), 0.0))
 
     @cached_property
@@ -50,18 +50,18 @@ class Phases:
         return float(np.linalg.solve(-self.moves.T, self.start).sum())
 
     def slower(self, factor: float) -> "Phases":
-        """The same that takes longer by a factor."""
+        """The time multiplied by a factor."""
         return Phases(self.start, self.moves / factor)
 
     def again(self, chance: float) -> "Phases":
-        """Begin anew with a chance at each end."""
+        """The time that starts again with a probability at each end."""
         return Phases(self.start, self.moves + chance * np.outer(self.ends, self.start))
 
 
 def in_phases(mean: float, scv: float, most: int = STAGES) -> Phases:
     """A phase-type time with this mean [s] and scv, with a limited number of phases.
 
-    That of several stages of one speed below 1, of the first three moments of a gamma time above.
+    Several stages of one rate for scvs below 1; the first three moments of a gamma law above 1.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def in_phases(mean: float, scv: float, most: int = STAGES) -> Phases:
     return Phases(start, speed * (np.eye(count, k=1) - np.eye(count)))
 
 
-_ROUNDING = 1e-9  # so that 1 / scv of k phases is k: rounding
-_LEAST = 1e-15  # [s]: no time at all
+_ROUNDING = 1e-9  # so that 1 / scv of k phases is k in spite of rounding
+_LEAST = 1e-15  # [s], times up to this count as 0
 
 
 def _either(mean: float, scv: float) -> Phases:
@@ -97,7 +97,7 @@ def _either(mean: float, scv: float) -> Phases:
 
 
 def one_of(means: FloatArray, shares: FloatArray) -> Phases:
-    """An exponential time of one of several means [s], by chance.
+    """An exponential time with one of several means [s], at random.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def one_of(means: FloatArray, shares: FloatArray) -> Phases:
 
 
 def mixture_of(services: Sequence[Phases], shares: Sequence[float]) -> Phases:
-    """A time that is one of several, by chance.
+    """One of several phase-type times, at random.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Time until an absorbing Markov chain ends, by uniformisation, and how far a chain is followed.
+"""Time until an absorbing Markov chain ends, by uniformisation, and the size of chains followed.
 
 A chain with transition rates Q among its states and rates r out of it makes steps at one rate
 nu >= max(-q_ii): P = 1 + Q / nu is the matrix of a step. With p the distribution at the start, it
@@ -6,7 +6,7 @@ ends at step n with the probability a_n = p P**(n - 1) r / nu, and
 
     E[exp(-s T)] = sum over n of a_n (nu / (nu + s))**n.
 
-Steps are made until few jobs are inside; from there on a_n falls geometrically, as it does in the
+Steps are made until few jobs are inside; from there on a_n decreases geometrically, as in the
 limit, by the ratio of the last 50 steps.
 
 Source: Jensen, Skandinavisk Aktuarietidskrift 36, 1953 (uniformisation).
@@ -26,18 +26,19 @@ from headway.queueing.erlang.poisson import poisson_near
 from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, Transform
 
 LAST = 50
-"""Steps over which the ratio of a_n is taken."""
+"""Last steps over which the ratio of a_n is taken."""
 
-_LEAST_STEPS = 120  # made at least, so that the last 50 come after those of the start
-_STEPS = 1024  # made in one call, 120 at least: Ctrl-C is heard between them
-_APART = 9.0  # by Chernoff's bound, below 1e-16 of Poisson's law is farther from its mean
+_LEAST_STEPS = 120  # fewest steps, so that the last 50 come after the effects of the start
+_STEPS = 1024  # steps made in one call, at least 120: Ctrl-C is checked between them
+# standard deviations beyond which Poisson probabilities are below 1e-16 (Chernoff's bound)
+_APART = 9.0
 _AT_ONCE = 64  # powers of a transform that are summed at once: for speed
 
 IntArray: TypeAlias = NDArray[np.int64]
 
 
 class Truncation(NamedTuple):
-    """How much of a tagged job's chain is kept, and up to which size it is followed.
+    """How much of a tagged job's chain is kept, and the size up to which it is followed.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class Truncation(NamedTuple):
     inside
         Share of jobs still inside when the steps end.
     work
-        Transitions times steps, above which the chain is not followed: a limit for speed, at some
-        3e8 of them a second.
+        Transitions times steps above which the chain is not followed: a limit for speed, at some
+        3e8 a second.
     """
 
     left_out: float
@@ -74,26 +75,27 @@ class Truncation(NamedTuple):
         steps_of_mean
             nu E[T].
         built
-            Steps that take as long as to build the chain.
+            Number of steps that take as long as building the chain.
         """
         return bool(moves * (self.steps(steps_of_mean) + built) <= self.work)
 
 
 WHOLE = Truncation(0.0, 1e-6, 3e9)
-"""Of all jobs in all states (`headway.queueing.passages.whole_chain`)."""
+"""For all jobs in all states (`headway.queueing.passages.whole_chain`)."""
 
 ONE_CLASS = Truncation(1e-9, 1e-6, 2e9)
-"""Of a tagged job in a closed network of one class, in order of arrival."""
+"""For a tagged job in a closed network of one class, in order of arrival."""
 
 AGGREGATED = ONE_CLASS._replace(left_out=1e-6)
-"""The same among several classes, whose number has a longer tail if one of them is open."""
+"""The same for several classes, whose number has a longer tail if one of them is open."""
 
 SHARED = tuple(Truncation(left_out, 1e-6, 7.9e8) for left_out in (1e-9, 2e-5, 2e-4))
-"""At shared servers among jobs of several classes: `left_out` is the share of the time spent in the
-states left out, of the finest chain that can be followed."""
+"""At shared servers with jobs of several classes: `left_out` is the share of time in the states
+that are left out, of the finest chain that can be followed.
+"""
 
 ONE_QUEUE = Truncation(1e-10, 1e-7, 5e8)
-"""In an open network, at a single queue to which jobs return: exact, hence further."""
+"""In an open network, at a single queue to which jobs return: exact, hence more work."""
 
 LOOP = Truncation(1e-6, 1e-4, 5e8)
 """In an open network, at several stations to which jobs return."""
@@ -109,7 +111,7 @@ class AbsorbingChain(NamedTuple):
     exits
         Rate out of the chain from each state [1/s].
     start
-        Probability of each state at the beginning.
+        Initial probability of each state.
 
     Examples
     --------
@@ -135,7 +137,7 @@ class AbsorbingChain(NamedTuple):
         return float(self.leaving.max())
 
     def without_dead_ends(self) -> "AbsorbingChain":
-        """The chain without states that nothing leaves, since those that follow are left out."""
+        """The chain without states that nothing leaves, as the states that follow are left out."""
         chain = self
         while not (goes_on := (chain.leaving > 0)[chain.target]).all():
             chain = chain._replace(
@@ -152,9 +154,9 @@ class AbsorbingChain(NamedTuple):
         Parameters
         ----------
         mean
-            E[T] [s] to which the law is scaled; None for the chain's own.
+            E[T] [s] to which the law is scaled; None to keep that of the chain.
         inside
-            As of `Truncation`.
+            As in `Truncation`.
         """
         size, pace = len(self.exits), self.pace
         every = np.arange(size)
@@ -176,7 +178,7 @@ def steps_out(
     moves
         P transposed: a sparse array by state after and before.
     inside
-        Probability of each state at the beginning.
+        Initial probability of each state.
     share
         Probability of leaving in a step, r / nu, by state; above 0 where everybody ends.
     few
@@ -209,7 +211,7 @@ def _absorbing_steps(
     least: int,
     made: IntArray,
 ) -> None:
-    """Make steps until few are inside, but `least` of them, and as many as there is room for.
+    """Make at least `least` steps until few are inside, or the results are full.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kinds of station by name, as model files give them; a kind's module is loaded when used."""
+"""Kinds of station by name, as in model files; the module of a kind is imported when used."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,25 +33,25 @@ STATIONS = {
     "Quota": "headway.queueing.stations.quota",
     "ForkJoin": "headway.queueing.stations.forked",
 }
-"""Module that holds each kind of headway's own."""
+"""The module of each of headway's own kinds."""
 
 REPLICATED = {"MM1": "Parallel"}
-"""The kind that several of a kind are: with its service time, and a server for each."""
+"""The kind that several stations of a kind form: with its service time, and a server for each."""
 
 
 class Written(NamedTuple):
-    """A kind that model files write and that is several stations, or a network of its own.
+    """A kind in model files that stands for several stations, or for a network of its own.
 
     Parameters
     ----------
     module
-        That holds its law.
+        The module that has its law.
     numbers
-        Keys of its table in a model file, and what each means.
+        Keys of its table in a model file, with the meaning of each.
     closed
-        Whether closed networks hold it: ``yes``, ``nearly`` or ``no``.
+        Whether closed networks take it: ``yes``, ``nearly`` or ``no``.
     title
-        What it is, where no class of its name says so.
+        Its description, if no class of this name has one.
     """
 
     module: str
@@ -89,11 +89,11 @@ WRITTEN = {
         "yes",
     ),
 }
-"""Kinds that model files unfold: no kind of a single station among others."""
+"""Kinds that model files expand; they are not kinds of a single station."""
 
 _FIELDS = "__dataclass_fields__"
 GROUP = "headway.stations"
-"""Entry points by which other packages add kinds: ``NAME = module:NAME``."""
+"""Entry-point group by which other packages add kinds: ``NAME = module:NAME``."""
 
 
 def station_kinds() -> list[str]:
@@ -113,7 +113,7 @@ def station_kind(name: str) -> type[Station]:
     Raises
     ------
     GraphError
-        With the nearest names.
+        For an unknown name; the message has the most similar ones.
     PackageError
         For a kind of another package that cannot be used.
 
@@ -133,7 +133,7 @@ def station_kind(name: str) -> type[Station]:
 
 
 def _kind_of(point: "EntryPoint") -> type[Station]:
-    """A kind as another package has it: a frozen dataclass with all laws that a station needs."""
+    """A kind of another package: a frozen dataclass with all laws that a station needs."""
     loaded: object = point.load()
     if not (isinstance(loaded, type) and issubclass(loaded, Station) and hasattr(loaded, _FIELDS)):
         msg = f"{point.value} is not a dataclass derived from headway.queueing.Station"
@@ -154,9 +154,9 @@ def product_form_kinds(*, shared: bool = False, unequal: bool = False) -> tuple[
     Parameters
     ----------
     shared
-        Only those that jobs of several classes can share.
+        Only kinds that jobs of several classes can share.
     unequal
-        Only those whose servers may differ.
+        Only kinds whose servers may differ.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def product_form_kinds(*, shared: bool = False, unequal: bool = False) -> tuple[
 
 
 def usable_kinds() -> dict[str, type[Station]]:
-    """All kinds by name but those of other packages that cannot be used.
+    """All kinds by name, except those of other packages that cannot be used.
 
     Examples
     --------

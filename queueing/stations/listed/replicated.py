@@ -1,7 +1,7 @@
 """Equal copies of a station, each with its own queue, as one station.
 
-Where jobs choose a copy at random, each has an equal share of the visits: of Poisson flows and in
-networks with a product form, n copies are n stations, each with 1/n of the visits.
+If jobs choose a copy at random, each has an equal share of the visits: for Poisson flows, and in
+networks with a product form, n copies are n stations with 1/n of the visits each.
 
 Source: Kleinrock, *Queueing Systems* II, 1976, section 5.1.
 """
@@ -15,21 +15,21 @@ from headway.queueing.stations.listed.kinds import REPLICATED, station_kind
 
 
 def replicated(station: Station, replicas: Quantity | str) -> Station:
-    """So many equal copies of a station.
+    """Several equal copies of a station, as one station.
 
     Parameters
     ----------
     station
-        One of them.
+        One of the copies.
     replicas
-        A whole number of 1 or more.
+        Number of copies, a whole number from 1.
 
     Raises
     ------
     InvalidParameter
-        For another number.
+        For any other number.
     GraphError
-        For a kind of which several have no law as one station.
+        For a kind whose copies have no law as one station.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How kinds of station serve job by job: what a simulation needs of them, beside their laws."""
+"""How kinds of station serve job by job: what a simulation needs besides their laws."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,29 +26,28 @@ class Serving:
     scv
         Squared coefficient of variation of service times: 0 constant, 1 exponential, else gamma.
     servers
-        Servers of a queue; infinitely many serve everybody at once.
+        Servers of a queue; infinite for a delay.
     queues
-        Queues side by side, one of which a job takes.
+        Number of queues side by side, one of which a job joins.
     places
-        Room for so many at a queue, those in service included; what finds none is lost.
+        Places at a queue, including those in service; jobs that find none are lost.
     speeds
-        Jobs it serves a second with 1, 2... there, the last with all more [1/s], shared equally by
-        those at its servers; in proportion to its servers where it is empty.
+        Jobs served per second at 1, 2... jobs, the last for all more [1/s], shared equally by the
+        jobs in service; with several servers, in proportion to its servers.
     most
-        Speed that lasts, however many come: jobs a second, or servers busy.
+        Speed that can be sustained at any load: jobs per second, or servers busy.
     crew
-        Jobs in service at most, over which its utilisation counts; 0 where it has none.
+        Largest number of jobs in service, which utilisation is relative to; 0 if it has none.
     needed
-        Parts of a request that have to be done, one at each of its queues or branches; 0 where
-        jobs do not fork.
+        Parts of a request that must be done, one at each queue or branch; 0 if jobs do not fork.
     paces
-        Service times of unequal servers over `time`, which is the fastest's, in order of speed;
-        whoever finds several free takes the fastest, or any where there are `speeds` too, which
-        then are those of a discipline that shares. Empty where all servers are alike.
+        Service times of unequal servers over `time`, that of the fastest, in order of speed. A job
+        that finds several free takes the fastest, or any of them if there are `speeds` too, which
+        then are those of a discipline that shares. Empty if all servers are equal.
     budget
         Share of each period that it may work, and the period [s].
     arrival_scv
-        How the times between its arrivals vary, where the kind says it: all must come from outside.
+        Scv of the times between arrivals, if the kind has one: all must then come from outside.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class Serving:
     arrival_scv: float | None = None
 
     def alone(self, time: float) -> float:
-        """Time of a job with this service time that nobody else is with, a quota spread [s]."""
+        """Time of a job with this service time without other jobs, a quota spread evenly [s]."""
         spent = time / self.speeds[0] if self.speeds else time
         return spent / self.budget[0] if self.budget else spent
 
@@ -83,12 +82,12 @@ def serving_of(name: str, station: Station) -> Serving:
     Parameters
     ----------
     name, station
-        What messages call it; of numbers.
+        Its name in messages, and the station, with numbers.
 
     Raises
     ------
     GraphError
-        For a kind of which that is not known.
+        For a kind that cannot be simulated.
     """
     station = station.bare
     kind = type(station).__name__
@@ -100,7 +99,7 @@ def serving_of(name: str, station: Station) -> Serving:
 
 
 def joining(needed: float) -> Serving:
-    """A join: jobs wait there until so many of their parts are done elsewhere.
+    """A join: jobs wait there until enough of their parts are done elsewhere.
 
     Examples
     --------
@@ -120,7 +119,7 @@ def _in_a_room(station: Any) -> Serving:
 
 
 def _all_at_once(station: Any) -> Serving:
-    """A part of each request at every queue, of which ``needed`` have to be done."""
+    """A part of each request at every queue, ``needed`` of which must be done."""
     count, needed = int(station.branches), int(station.needed)
     return Serving(station.mean_service, float(station.scv), queues=count, needed=needed)
 
@@ -146,14 +145,14 @@ def _as_losses_vary(station: Any) -> Serving:
 
 
 def _by_number(station: Any) -> Serving:
-    """Service rates by the number of jobs there, whichever of them are served."""
+    """Service rates by the number of jobs present, whichever of them are served."""
     rates = tuple(np.ravel(np.asarray(station.rates_to(), float)).tolist())
     crew = float(np.asarray(station.crew))
     return Serving(1.0, servers=crew, speeds=rates, most=rates[-1], crew=crew)
 
 
 def _in_batches(station: Any) -> Serving:
-    """Those in the batch share its rate; the others wait in order of arrival."""
+    """Jobs in the batch share its rate; the others wait in order of arrival."""
     return replace(_by_number(station), servers=float(station.largest_batch))
 
 
@@ -164,7 +163,7 @@ def _any_free(station: Any) -> Serving:
 
 
 def _fastest_first(station: Any) -> Serving:
-    """The fastest free server takes the next job; its share in use is known server by server."""
+    """The fastest free server takes the next job; each server has a utilisation of its own."""
     times = sorted(float(np.asarray(time, float)) for time in station.service_times)
     paces = tuple(time / times[0] for time in times)
     most = sum(1 / pace for pace in paces)
@@ -173,7 +172,7 @@ def _fastest_first(station: Any) -> Serving:
 
 
 def _batches_in_a_room(station: Any) -> Serving:
-    """Batches no larger than the room."""
+    """Batches no larger than the number of places."""
     places = int(station.places)
     largest = min(int(station.largest_batch), places)
     endless = Batch(station.batch_time, station.request_time, largest)
@@ -210,4 +209,4 @@ SERVING: Mapping[str, Rule] = {
     "Quota": _on_a_quota,
     "ForkJoin": _all_at_once,
 }
-"""How each kind serves; what is not here is not simulated."""
+"""How each kind serves; other kinds cannot be simulated."""

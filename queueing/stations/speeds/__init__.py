@@ -1,1 +1,1 @@
-"""Stations whose speed depends on how many are there, or who: rates by number present."""
+"""Stations whose speed depends on the number of jobs present, or on the servers taken."""

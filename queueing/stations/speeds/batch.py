@@ -91,9 +91,9 @@ def _check_batch(batch_time: object, request_time: object, largest_batch: object
 
 @dataclass(frozen=True)
 class _Room:
-    """What a room for so many does: chances, and the mean time of those let in [s].
+    """Results for limited places: probabilities, and mean time of admitted requests [s].
 
-    `used` is the chance that anybody is there, exact also where it is small.
+    `used` is the probability that requests are present, exact even if it is small.
     """
 
     loss: Amount
@@ -153,32 +153,32 @@ class BatchK(LimitedRoom):
         return self._solved(arrival_rate).used
 
     def loss_probability(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival finds all K places taken."""
+        """Probability that an arrival finds all K places occupied."""
         return self._solved(arrival_rate).loss
 
     def admitted(self, arrival_rate: Quantity) -> Amount:
-        """Chance that an arrival finds a place, exact also where it is small."""
+        """Probability that an arrival finds a place, exact even if it is small."""
         return self._solved(arrival_rate).admitted
 
     def throughput(self, arrival_rate: Quantity) -> Amount:
-        """Carried throughput X: what arrives and is not lost, at most the largest rate [1/s]."""
+        """Carried throughput X: arrivals that are not lost, at most the largest rate [1/s]."""
         carried = arrival_rate * self._solved(arrival_rate).admitted
         return carried if is_symbolic(carried) else apply("min", carried, self._fastest)
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """R of those let in, less the time of a batch of one [s]."""
+        """R of admitted requests, less the time of a batch of one [s]."""
         return self.response_time(arrival_rate) - self.service_time
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean time of a request that is let in [s]."""
+        """Mean time of an admitted request [s]."""
         return self._solved(arrival_rate).response
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request."""
+        """Share of time without requests."""
         return self._solved(arrival_rate).empty
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:  # noqa: ARG002
-        """The chain's of K + 1 states."""
+        """From the chain of K + 1 states."""
         places = int(np.asarray(self._room, float))
         rates = np.ravel(self._endless.rates_to(places))
         return moving(arrival_rate / rates[np.minimum(np.arange(places), len(rates) - 1)], 0.0)
@@ -215,12 +215,12 @@ class BatchK(LimitedRoom):
         return _numeric(np.asarray(arrival_rate, float), rates, np.asarray(self._room, float))
 
 
-_MOST = 1e300  # load and ratios at most, against overflow: the limit is reached long before
-_TOGETHER = 64  # rooms summed together, up to the largest of them: for speed
+_MOST = 1e300  # largest load and ratios, against overflow: the limit is reached long before
+_TOGETHER = 64  # numbers of places summed together, up to the largest of them: for speed
 
 
 def _numeric(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _Room:
-    """Laws of every room; many rooms are grouped by size, for speed."""
+    """Laws for each number of places; many are grouped by size, for speed."""
     if room.ndim != 2 or len(room) <= _TOGETHER:
         return _summed(arrival_rate, rates, room)
     order = np.argsort(room.max(axis=-1), kind="stable")
@@ -237,16 +237,17 @@ def _numeric(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _
 
 
 def _summed(arrival_rate: FloatArray, rates: FloatArray, room: FloatArray) -> _Room:
-    """Sum over the numbers found: R = sum of q_n (n + 1) / rate_(n+1), q_n found by the admitted.
+    """R = sum of q_n (n + 1) / rate_(n+1), with q_n the probability that admitted requests find n.
 
-    That is Little's law with lambda p_(n-1) = rate_n p_n put in; it holds without arrivals too.
+    That is Little's law with lambda p_(n-1) = rate_n p_n inserted; it also holds without arrivals.
     """
     number_there = np.arange(1, int(room.max()) + 1)
     table = np.moveaxis(rates[np.minimum(number_there, len(rates)) - 1], 0, -1)
     room, arriving = room[..., None], np.minimum(np.asarray(arrival_rate, float), _MOST)[..., None]
     with np.errstate(over="ignore"):
         ratios = np.minimum(arriving / table, _MOST)
-    met = weights(np.where(number_there < room, ratios, 0.0)[..., :-1])  # as the admitted find them
+    # as admitted requests find them
+    met = weights(np.where(number_there < room, ratios, 0.0)[..., :-1])
     total = met.sum(axis=-1)
     full = np.where(number_there == room, met * ratios, 0.0).sum(axis=-1) / total
     response = (met * (number_there / table)).sum(axis=-1) / total

@@ -1,4 +1,4 @@
-"""Stations whose speed depends on how many are there, and separate queues side by side."""
+"""Stations whose speed depends on the number of jobs present, and separate queues side by side."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -26,7 +26,8 @@ from headway.queueing.stations.speeds.varying import ALL, ALONE, ByLaw, Rates, V
 from headway.queueing.times.laws import TimeLaw, exponential
 from headway.records import dataclass
 
-_ALIKE = 1e-9  # relative: rates that are k times the first, but for typed digits, are a pool's
+# relative deviation of rates from k times the first up to which they are those of a pool
+_ALIKE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,13 @@ class LoadDependent(Varying):
             check_positive("rates", rate)
 
     def rates_to(self, most: float = ALL) -> Rates:
-        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+        """Service rates with 1, 2... requests, at most so many [1/s]; then the last holds."""
         count = max(int(min(most, len(self.rates))), 1)
         return [number("rates", rate) for rate in self.rates[:count]]
 
     @property
     def crew(self) -> Amount:
-        """Servers m of a pool, whose rates are rate_1 min(n, m); one for any other rates."""
+        """Servers m of a pool, whose rates are rate_1 min(n, m); 1 for any other rates."""
         speeds = [rate / self.rates_to(1)[0] for rate in self.rates_to()]
         if len(speeds) == 1 or is_symbolic(*speeds):
             return ALONE
@@ -81,14 +82,14 @@ class LoadDependent(Varying):
         return plain(np.where(pool, servers, ALONE)) if np.any(pool & (servers > 1)) else ALONE
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its servers that works: of a pool its own, else 1 - p_0; 1 is overload."""
+        """Share of its servers that works: of a pool U, otherwise 1 - p_0; 1 means overload."""
         if np.all(np.asarray(self.crew) > 1):
             return self.offered(arrival_rate)
         return super().utilisation(arrival_rate)
 
 
 class _Pool(ByLaw):
-    """A varying station of m servers at one queue, of which min(n, m) work with n requests."""
+    """A station of m servers at one queue, min(n, m) of which work with n requests present."""
 
     servers: Quantity | str
 
@@ -146,7 +147,7 @@ class WakeUp(_Pool):
 
     @property
     def steady(self) -> Amount:
-        """One more than m: the first who waits; the next find it so too."""
+        """The number m + 1: from the first waiting request on, the rate is constant."""
         return self.crew + 1
 
     def rate(self, present: Amount) -> Amount:
@@ -156,9 +157,9 @@ class WakeUp(_Pool):
         return apply("min", present, crew) / (number("request_time", self.request_time) + alone)
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Share of its servers that works; of one lambda (s + w) / (1 + lambda w); 1 is overload.
+        """Share of its servers that works; for one, lambda (s + w) / (1 + lambda w); 1 is overload.
 
-        Of several it is the sum over the numbers present, as for any of these stations.
+        For several servers it is the sum over the numbers present, as for all of these stations.
         """
         crew = self.crew
         if is_symbolic(crew) or np.all(np.asarray(crew) == 1):
@@ -217,11 +218,11 @@ class Slowing(_Pool):
 
     @property
     def steady(self) -> Amount:
-        """Where the growth ends and all servers work."""
+        """The number from which all servers work and service slows down no more."""
         return apply("max", number("crowd", self.crowd), self.crew)
 
     def rate(self, present: Amount) -> Amount:
-        """min(n, m) / (S (1 + g ln n)), with the crowd for n above it [1/s]."""
+        """min(n, m) / (S (1 + g ln n)), with at most the crowd for n in the logarithm [1/s]."""
         many = apply("min", present, number("crowd", self.crowd))
         grown = 1 + number("growth", self.growth) * apply("log", many)
         busy = apply("min", present, self.crew)
@@ -274,14 +275,14 @@ class Parallel(Servers):
         return MM1(self.service_time).waiting_time(arrival_rate / self.count)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request at any server: (1 - U)**m."""
+        """Share of time without requests at any server: (1 - U)**m."""
         idle = 1 - self.utilisation(arrival_rate)
         return idle**self.count if is_symbolic(idle) else apply("max", idle, 0.0) ** self.count
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """Exponential with mean R, that of one of its queues."""
+        """Exponential with mean R, as at one of its queues."""
         return exponential(self.response_time(arrival_rate))
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
-        """That of one of its queues."""
+        """The law of one of its queues."""
         return MM1(self.mean_service).shared_law(arrival_rate / self.plain_count)

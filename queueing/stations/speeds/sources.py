@@ -54,7 +54,7 @@ class FiniteSource(Station):
 
     @property
     def capacity(self) -> Amount:
-        """Infinite: sources that wait do not ask, so it never saturates."""
+        """Infinite: waiting sources send nothing, so it never saturates."""
         return np.inf
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
@@ -86,7 +86,7 @@ class FiniteSource(Station):
         return self.response_time(arrival_rate) - number("service_time", self.service_time)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: p_0."""
+        """Share of time without requests: p_0."""
         return plain(self._chances(arrival_rate)[0])
 
     def _servers(self) -> Amount:
@@ -101,7 +101,7 @@ class FiniteSource(Station):
         return int(sources)
 
     def _chances(self, arrival_rate: Quantity) -> list[Amount]:
-        """Chances of 0..N requests at the station."""
+        """Probabilities of 0..N requests at the station."""
         servers, sources = int(self._servers()), self._sources()
         load = arrival_rate * number("service_time", self.service_time)
         factors = [(sources - n + 1) / min(n, servers) for n in range(1, sources + 1)]

@@ -1,4 +1,4 @@
-"""Servers of unequal speed at one queue: whoever is free is taken at random, or the fastest."""
+"""Servers of unequal speed at one queue: free ones are taken at random, or the fastest first."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -17,10 +17,10 @@ from headway.queueing.times.laws import TimeLaw, exponential, in_series, mixture
 from headway.records import dataclass
 
 MOST_UNEQUAL = 256
-"""Servers at most: sums over all sets of busy ones stay in the range of floating point."""
+"""Most servers: sums over all sets of busy ones stay in the range of floating point."""
 
 MOST_RANKED = 10
-"""Servers at most where each set of busy ones is a state: 1024 equations, for speed."""
+"""Most servers if each set of busy ones is a state: 1024 equations, for speed."""
 
 
 def _check_times(times: Sequence[Quantity | str], most: int) -> None:
@@ -37,9 +37,9 @@ def _law(times: Sequence[float], chances: Sequence[float], waits: float, left: f
     Parameters
     ----------
     times, chances
-        Of each server, and the chances that it is taken at once.
+        Service time of each server, and the probability that it is taken at once.
     waits, left
-        Chance to wait, and rate at which those who wait are fewer [1/s].
+        Probability to wait, and decay rate of the wait [1/s].
     """
     alone = [exponential(time) for time in times]
     wait = exponential(1 / left)
@@ -93,7 +93,7 @@ class UnequalServers(Varying):
         return len(self.service_times)
 
     def rates_to(self, most: float = ALL) -> Rates:
-        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+        """Service rates with 1, 2... requests, at most so many [1/s]; then the last holds."""
         times = [number("service_times", time) for time in self.service_times]
         sums, servers = _sums(times), len(times)
         count = max(int(min(most, servers)), 1)
@@ -117,7 +117,7 @@ class UnequalServers(Varying):
         return shares
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """That of the server taken; where all are busy, after an exponential wait."""
+        """Law of the server that is taken; if all are busy, after an exponential wait."""
         chances, left = self._chances(arrival_rate)
         times, servers = [float(np.asarray(t)) for t in self.service_times], len(self.service_times)
         whole = _sums(times)
@@ -132,7 +132,7 @@ class UnequalServers(Varying):
         return np.asarray(arrival_rate, float) < np.asarray(self.capacity, float)
 
     def _chances(self, arrival_rate: Quantity) -> tuple[FloatArray, Amount]:
-        """Chances of 0, 1... and of m or more jobs, and the rate at which the latter are fewer."""
+        """Probabilities of 0, 1... and of m or more jobs, and the decay rate of the latter."""
         check_arrivals(arrival_rate)
         stable = self._is_stable(arrival_rate)
         arriving, rates = np.asarray(arrival_rate, float), self.rates_to()
@@ -201,12 +201,12 @@ class FastestFirst(Station):
 
     @property
     def service_time(self) -> Amount:  # type: ignore[override]
-        """Service time of a job that is alone: that of the fastest server [s]."""
+        """Service time of a job without others: that of the fastest server [s]."""
         return plain(np.min(np.stack(np.broadcast_arrays(*self._times)), axis=0))
 
     @property
     def capacity(self) -> Amount:
-        """Largest arrival rate it can serve: all servers' together [1/s]."""
+        """Largest arrival rate it can serve: that of all servers together [1/s]."""
         return sum(1 / number("service_times", time) for time in self.service_times)
 
     def offered(self, arrival_rate: Quantity) -> Amount:
@@ -226,14 +226,14 @@ class FastestFirst(Station):
         return plain(np.where(left > 0, waits / np.where(left > 0, left, 1.0), full))
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean wait and service at the server taken [s]; infinite from saturation on."""
+        """Mean wait, and service at the server taken [s]; infinite from saturation on."""
         state = self._solved(arrival_rate)
         own = sum(share * time for share, time in zip(state.taken, self._times, strict=True))
         late = len(self._times) / self.capacity
         return plain(self.waiting_time(arrival_rate) + own + state.waits * late)
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request."""
+        """Share of time without requests."""
         return plain(self._solved(arrival_rate).empty)
 
     def server_utilisation(self, arrival_rate: Quantity) -> list[Amount]:
@@ -246,7 +246,7 @@ class FastestFirst(Station):
         ]
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """That of the server taken; where all are busy, after an exponential wait."""
+        """Law of the server that is taken; if all are busy, after an exponential wait."""
         state, times = self._solved(arrival_rate), [float(time) for time in self._times]
         left = float(self._left(arrival_rate))
         return _law(times, [float(share) for share in state.taken], float(state.waits), left)
@@ -272,7 +272,7 @@ class FastestFirst(Station):
 
 @dataclass(frozen=True)
 class _State:
-    """Chances that an arrival waits, finds nobody, and takes each server at once."""
+    """Probabilities that an arrival waits, finds no job, and takes each server at once."""
 
     waits: FloatArray
     empty: FloatArray
@@ -280,11 +280,11 @@ class _State:
 
 
 def _ranked(rate: float, times: FloatArray) -> FloatArray:
-    """Chances to wait, to find nobody, and to take each server, by the whole chain.
+    """Probabilities to wait, to find no job, and to take each server, from the whole chain.
 
-    States are the sets of busy servers, as bits in order of speed. More jobs than servers make
-    powers of the load; from there the chain comes back to the full set only, so its share of
-    time beside the other sets is what it would be if nobody waited.
+    The states are the sets of busy servers, as bits in order of speed. With more jobs than servers,
+    probabilities are powers of the load; from there the chain returns to the full set only, so the
+    other sets have the shares of time that they would have if nobody waited.
     """
     speeds, servers = 1 / times, len(times)
     if not rate < speeds.sum():

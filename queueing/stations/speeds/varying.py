@@ -1,7 +1,7 @@
-"""What stations have in common whose speed depends on how many are there.
+"""The common part of stations whose speed depends on the number of requests present.
 
 With n requests present such a station serves at rate_n: p_n = p_0 lambda**n / (rate_1 ... rate_n).
-All but the rates follows, alone, in networks, and where there is room for a limited number only.
+All else follows from the rates: alone, in networks, and with limited places.
 """
 
 from abc import abstractmethod
@@ -21,13 +21,13 @@ from headway.queueing.times.laws import TimeLaw
 from headway.queueing.times.processor_sharing.birth_death import BirthDeathSharing
 
 MOST_STATES = 1_000_000
-"""Numbers of requests with a rate of their own at most; each is a term of a sum: for memory."""
+"""Most numbers of requests with a rate of their own; each is a term of a sum: for memory."""
 
 WRITTEN = 64
-"""Numbers of requests up to which closed forms write the sums out: for reading only."""
+"""Numbers of requests up to which closed forms write their sums out: for reading only."""
 
 MOST_OTHERS = 20_000
-"""Requests among which a tagged one is followed at most, where they share the rate: for speed."""
+"""Most requests among which a tagged one is followed if they share the rate: for speed."""
 
 _FOLLOWED = 1 - 1e-13  # share of arrivals whose numbers found are followed: digits only
 
@@ -37,13 +37,13 @@ ALONE = 1
 """The crew of a station of one server."""
 
 Rates: TypeAlias = Amount
-"""Rates with 1, 2... requests: a list of numbers or symbols, or an array by its first axis."""
+"""Rates with 1, 2... requests: a list of numbers or symbols, or an array along its first axis."""
 
 
 class Varying(Station):
     """A station with a service rate for each number of requests present.
 
-    A kind of it gives its rates; the rest follows from them.
+    A kind defines its rates; the rest follows from them.
     """
 
     can: ClassVar[Abilities] = Abilities(ServiceKind.VARYING, shared=True)
@@ -51,11 +51,11 @@ class Varying(Station):
 
     @abstractmethod
     def rates_to(self, most: float = ALL) -> Rates:
-        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+        """Service rates with 1, 2... requests, at most so many [1/s]; then the last holds."""
 
     @property
     def service_time(self) -> Amount:  # type: ignore[override]
-        """Service time of a request that is alone: 1 / rate_1 [s]."""
+        """Service time of a request without others: 1 / rate_1 [s]."""
         return plain(1 / self.rates_to(1)[0])
 
     @property
@@ -64,33 +64,33 @@ class Varying(Station):
         return plain(self.rates_to()[-1])
 
     def speeds(self) -> list[Amount]:
-        """Rates with 1, 2... requests over that of one alone; the last holds on."""
+        """Rates with 1, 2... requests over that of a single one; then the last holds."""
         rates = self.rates_to()
         return [plain(np.asarray(rate, float) / rates[0]) for rate in rates]
 
     def fastest(self, population: Quantity) -> Amount:
-        """Largest of the rates that occur with N jobs at most [1/s]."""
+        """Largest rate with at most N jobs [1/s]."""
         return self._over_numbers(np.maximum, population, lambda _, rate: rate)
 
     @property
     def speedup(self) -> Amount:
-        """The last rate over the first: the servers of a pool."""
+        """The last rate over the first; for a pool, the number of its servers."""
         return self.capacity * self.service_time
 
     @property
     def crew(self) -> Amount:
-        """Servers m of which min(n, m) work with n requests present: one, unless it is a pool."""
+        """Servers m of which min(n, m) work with n requests present: 1, unless it is a pool."""
         return ALONE
 
     @property
     def hastens(self) -> bool:
-        """Whether no rate is below the one before."""
+        """Whether the rates never decrease."""
         return bool(np.all(np.diff(_table(self.rates_to()), axis=0) >= 0))
 
     def stay(self, population: Amount) -> tuple[Amount, Amount]:
-        """Least and largest of n / rate_n for the numbers n that occur, 1 to N [s]."""
+        """Smallest and largest n / rate_n for the numbers n from 1 to N [s]."""
         rates = self.rates_to()
-        beyond = np.maximum(population, 1) / rates[-1]  # as the last rate holds on
+        beyond = np.maximum(population, 1) / rates[-1]  # as the last rate holds from there on
         longest = self._over_numbers(np.maximum, population, lambda n, rate: n / rate)
         occurs = np.asarray(population) >= len(rates)
         worst = np.where(occurs, np.maximum(longest, beyond), longest)
@@ -102,7 +102,7 @@ class Varying(Station):
         population: Amount,
         value: Callable[[FloatArray, FloatArray], FloatArray],
     ) -> Amount:
-        """Fold a value of each n and its rate over the numbers that occur; of n = 1 always."""
+        """Reduce a value of each n and its rate over the numbers from 1 to N."""
         jobs = np.asarray(population)
         rates = _table(self.rates_to(float(jobs.max(initial=1))))
         width = max(rates.ndim - 1, jobs.ndim)
@@ -113,18 +113,18 @@ class Varying(Station):
         return plain(pick.reduce(np.where(occurs, each, each[:1]), axis=0))
 
     def offered(self, arrival_rate: Quantity) -> Amount:
-        """Arrival rate over last rate."""
+        """Arrival rate over the last rate."""
         return arrival_rate / self.capacity
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
         """Share of its servers that works: mean of min(n, m) / m; 1 or more means overload.
 
-        Of one server that is 1 - p_0, whatever its rates.
+        For one server that is 1 - p_0, with any rates.
         """
         return self._solved(arrival_rate)[2]
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """R - 1 / rate_1 [s]; negative where company makes it faster than twice as fast."""
+        """R - 1 / rate_1 [s]; negative if more requests make it more than twice as fast."""
         return self.response_time(arrival_rate) - self.service_time
 
     def queue_length(self, arrival_rate: Quantity) -> Amount:
@@ -133,20 +133,20 @@ class Varying(Station):
         return length
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean of n / rate_n over who makes it n by arriving [s]; infinite from saturation on."""
+        """Mean of n / rate_n over arrivals that make it n [s]; infinite from saturation on."""
         return self._solved(arrival_rate)[0]
 
     def empty_probability(self, arrival_rate: Quantity) -> Amount:
-        """Share of time without any request: p_0."""
+        """Share of time without requests: p_0."""
         return self._solved(arrival_rate)[1]
 
     def number_law(self, arrival_rate: float, again: float = 0.0) -> NumberLaw:  # noqa: ARG002
-        """The chain's: chances while the rate changes, then a geometric tail."""
+        """From the chain: probabilities while the rate changes, then a geometric tail."""
         ratios = np.ravel(ratios_of(arrival_rate, self.rates_to()))
         return moving(ratios, float(ratios[-1]))
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - none at any of them
-        """Refused, with what has a law: that jobs share the rate, or stand in a known order."""
+        """Refused, with what would have a law: shared rates, or a known order of service."""
         msg = (
             f"the response time of {self.label} has no known distribution: {self.lawless}; say "
             'discipline = "ps" at it if all present share its rate, or use MM1 or MMm'
@@ -154,12 +154,12 @@ class Varying(Station):
         raise GraphError(msg)
 
     def shared_law(self, arrival_rate: float) -> TimeLaw:
-        """Of a job that has an equal share of the rate, whose work takes an exponential time.
+        """The law of a job with an equal share of the rate, whose work takes an exponential time.
 
         Raises
         ------
         GraphError
-            For more requests present than are followed.
+            For more requests present than can be followed.
         """
         rates, law = np.ravel(_table(self.rates_to())), self.number_law(arrival_rate)
         most = law.covering(_FOLLOWED)
@@ -176,10 +176,10 @@ class Varying(Station):
         return BirthDeathSharing(births, others * each, each, met / met.sum()).law()
 
     def _solved(self, arrival_rate: Quantity) -> tuple[Amount, Amount, Amount]:
-        """Sum the states below the last rate's one by one, the rest as a geometric series.
+        """Sum the states before the last rate one by one, the rest as a geometric series.
 
-        Response time, chance of none, and share of the servers that works, which stays below 1
-        as long as the last rate is above the arrival rate.
+        Response time, probability of no request, and share of the servers that works, which stays
+        below 1 as long as the last rate is above the arrival rate.
         """
         rates, crew = self.rates_to(), self.crew
         busy = arrival_rate / rates[-1]
@@ -217,10 +217,10 @@ def working(present: Amount, crew: Amount) -> Amount:
 def _summed(
     chances: Sequence[Amount], rates: Rates, busy: Amount, crew: Amount = ALONE
 ) -> tuple[Amount, Amount, Amount]:
-    """Mean of n / rate_n over whom an arrival meets, chance of none, and mean of `working`.
+    """Mean of n / rate_n over numbers met by arrivals, probability of 0, and mean of `working`.
 
-    That is Little's law with lambda p_(n-1) = rate_n p_n put in, so that it holds at any load,
-    none too. Beyond the last chance there are powers of `busy`; all servers work there.
+    That is Little's law with lambda p_(n-1) = rate_n p_n inserted, so it holds at any load, even 0.
+    After the last probability follow powers of `busy`, with all servers working.
     """
     last, count = chances[-1], len(rates)
     total = sum(chances[:-1]) + last / (1 - busy)
@@ -234,14 +234,14 @@ def _summed(
 
 
 def growth_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
-    """Response over service time of jobs that come at random: mean of (n + 1) / a(n + 1).
+    """Response over service time for Poisson arrivals: mean of (n + 1) / a(n + 1).
 
     Parameters
     ----------
     speeds
-        a(1), a(2)... over that at which the service time holds, shape (numbers, points).
+        a(1), a(2)... over the speed that the service time refers to, shape (numbers, points).
     load
-        Work that comes, arrival rate times service time, below the last speed, shape (points,).
+        Offered work, arrival rate times service time, below the last speed, shape (points,).
 
     Examples
     --------
@@ -252,7 +252,7 @@ def growth_at(speeds: FloatArray, load: FloatArray) -> FloatArray:
 
 
 def work_at(speeds: FloatArray, load: FloatArray, crew: Amount) -> FloatArray:
-    """Share of m servers that works, for `growth_at`, over the work that comes.
+    """Share of m servers that works, for `growth_at`, over the offered work.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def work_at(speeds: FloatArray, load: FloatArray, crew: Amount) -> FloatArray:
     [1.333333333333]
     """
     some = np.where(load > 0, load, 1.0)
-    first = 1 / (speeds[0] * crew)  # of one who is alone
+    first = 1 / (speeds[0] * crew)  # for a request without others
     return np.where(load > 0, np.asarray(_standing(speeds, load, crew)[2]) / some, first)
 
 
@@ -286,16 +286,16 @@ def ratios_of(arrival_rate: Amount, rates: Rates) -> FloatArray:
 
 
 class ByLaw(Varying):
-    """A varying station whose rates are a law of the number present."""
+    """A station whose rates are a function of the number of requests present."""
 
     @property
     @abstractmethod
     def steady(self) -> Amount:
-        """Number of requests from which on the rate stays as it is."""
+        """Number of requests from which on the rate is constant."""
 
     @abstractmethod
     def rate(self, present: Amount) -> Amount:
-        """Service rate with so many requests, 1 to `steady` of them [1/s]."""
+        """Service rate with this number of requests, from 1 to `steady` [1/s]."""
 
     @property
     def capacity(self) -> Amount:
@@ -303,7 +303,7 @@ class ByLaw(Varying):
         return plain(self.rate(self.steady))
 
     def rates_to(self, most: float = ALL) -> Rates:
-        """Service rates with 1, 2... requests, so many at most [1/s]; the last holds on."""
+        """Service rates with 1, 2... requests, at most so many [1/s]; then the last holds."""
         steady = self.steady
         if is_symbolic(steady):
             msg = f"{_named(self)} must be a number in a formula of its laws"
@@ -322,7 +322,7 @@ class ByLaw(Varying):
 
 
 def _named(station: ByLaw) -> str:
-    """The counts of a kind that say from where on its rate stays."""
+    """The fields of a kind that determine from which number on its rate is constant."""
     return " or ".join(sorted(station.can.counts)) or "the number with a rate of its own"
 
 

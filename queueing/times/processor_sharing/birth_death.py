@@ -1,8 +1,8 @@
-"""How long a job takes that shares its servers with all who are there: processor sharing.
+"""The time of a job that shares its servers with all jobs present: processor sharing.
 
-The job is followed among a number of others that goes up and down by one, with each of which it
+The job is followed together with the number of others, a birth-death process, with each of which it
 shares alike; its transform is the solution of a tridiagonal system. Exact for exponential services
-of one mean; of several, the others present are taken to be as in equilibrium, given their number.
+of one mean; for several, the others present are taken to be in equilibrium, given their number.
 
 Source: Coffman, Muntz and Trotter, "Waiting time distributions for processor-sharing systems",
 JACM 17(1), 1970 (one server); the chain is a birth-death one, absorbed when the job is served.
@@ -22,7 +22,7 @@ class BirthDeathSharing:
     Parameters
     ----------
     births, deaths
-        Rates of n to n + 1 and of n to n - 1 [1/s], by n.
+        Rates from n to n + 1 and from n to n - 1 [1/s], by n.
     ends
         Rate at which the tagged job ends its service [1/s], by n.
     start

@@ -58,8 +58,8 @@ def exponential_sharing_law(rate: Amount, time: Amount, own: float, servers: int
 
     Returns
     -------
-    The law; with a note if there are too many states, so that the classes of the nearest service
-    times are merged into one of their mean.
+    The law; if there are too many states, classes of the nearest service times are merged into one
+    with their mean, and a note says so.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def exponential_sharing_law(rate: Amount, time: Amount, own: float, servers: int
 
 
 def _by_service_time(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Join classes of the same service time, and leave out those without arrivals."""
+    """Merge classes of equal service time, and leave out those without arrivals."""
     several, place = np.unique(times, return_inverse=True)
     summed = np.bincount(place, rates, len(several))
     comes = (summed > 0) & (several > 0)
@@ -95,7 +95,7 @@ def _by_service_time(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, 
 
 
 def _nearest_merged(rates: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Merge the two neighbours of the least ratio, given service times in ascending order."""
+    """Merge the two neighbours of the smallest ratio; service times are in ascending order."""
     k = int(np.argmin(times[1:] / times[:-1]))
     total = rates[k] + rates[k + 1]
     mean = rates[k : k + 2] @ times[k : k + 2] / total
@@ -162,7 +162,7 @@ class _ReversibleChain:
         return np.asarray(chances / chances.sum())
 
     def _matrix(self) -> "csr_array":
-        """The symmetric matrix: total rates on the diagonal, -sqrt(q_ij q_ji) off_diagonal it."""
+        """The symmetric matrix: total rates on the diagonal, and -sqrt(q_ij q_ji) off it."""
         from scipy.sparse import coo_array, csr_array, diags_array
 
         n, total = self.numbers, self.numbers.sum(axis=1)

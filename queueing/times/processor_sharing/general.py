@@ -6,14 +6,14 @@ response time V(x) of a job of service time x has
     E[exp(-s V(x))] = (1 - rho) / (1 - rho + s D(x)),
     D(x) = int_0^x (1 + s int_0^y W(u) du) dy,  int_0^oo exp(-z u) W(u) du = 1 / (f(z) - s),
 
-with f(z) = z - lambda (1 - b(z)). Where others take phase-type times, 1 / (f - s) is rational, so
-that with the roots z_j of f(z) = s
+with f(z) = z - lambda (1 - b(z)). If the others have phase-type times, 1 / (f - s) is rational, so
+with the roots z_j of f(z) = s
 
     E[exp(-s V(x))] = 1 / sum of a_j exp(z_j x),  a_j = s**2 / ((1 - rho) z_j**2 f'(z_j)).
 
-For a gamma-distributed x, Gauss-Laguerre quadrature integrates this along the ray on which
-exp(z_j x) of the root of the largest real part does not oscillate. For a constant x it is evaluated
-at x. If all service times are the same constant (M/D/1), D is elementary.
+For a gamma-distributed x, Gauss-Laguerre quadrature integrates this along the ray on which exp(z_j
+x) does not oscillate for the root with the largest real part. For a constant x it is evaluated at
+x. If all service times are the same constant (M/D/1), D is elementary.
 
 Source: Yashkov, "Processor-sharing queues: some progress in analysis", Queueing Systems 2(1),
 1987; Ott, "The sojourn-time distribution in the M/G/1 queue with processor sharing", J. Appl.
@@ -35,8 +35,9 @@ IN_PHASES = (
     "the other jobs at a shared server are taken to be served in phases: percentiles within 1% "
     "where measured"
 )
-"""By ``python -m tests.campaigns.sharing_errors``, at scvs from 0 to 8 and loads from 0.5 to
-0.9."""
+"""Measured by ``python -m tests.campaigns.sharing_errors``, at scvs from 0 to 8 and loads from
+0.5 to 0.9.
+"""
 
 _NODES = 48  # of the quadrature: transforms within 1e-7 for scvs up to 8
 _POLISHED = 3  # Aberth's steps, from relative errors of 1e-11 to rounding
@@ -51,7 +52,7 @@ class SharingClasses(NamedTuple):
     scvs: tuple[float, ...]
 
     def alike(self) -> "SharingClasses":
-        """Join classes of the same mean and scv; leave out those without arrivals or service."""
+        """Merge classes of the same mean and scv; leave out those without arrivals or service."""
         rates: dict[tuple[float, float], float] = {}
         for rate, time, scv in zip(*self, strict=True):
             if rate > 0 and time > 0:
@@ -66,14 +67,14 @@ class SharingClasses(NamedTuple):
 
 
 def general_sharing_law(others: SharingClasses, own: float, scv: float) -> TimeLaw:
-    """Response time of a job at a server that all jobs there share.
+    """Response time of a job at a server that all jobs present share.
 
     Parameters
     ----------
     others
         Classes of Poisson arrivals, together below saturation.
     own, scv
-        Mean service time of the job [s], above 0, and its scv; gamma-distributed, constant at 0.
+        Mean service time of the job [s], above 0, and its scv; gamma-distributed, or constant at 0.
 
     Examples
     --------
@@ -158,7 +159,7 @@ class _TaggedJob:
         return np.asarray(ahead / (amounts * rest).sum(axis=1) - self.undisturbed)
 
     def _roots(self, s: ComplexArray) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
-        """The z_j and a_j, and the z_j of the largest real part, shapes (terms, roots), (terms,).
+        """The z_j and a_j, and the z_j with the largest real part, shapes (terms, roots), (terms,).
 
         They are the eigenvalues of [[s + lambda, -lambda start], [ends, moves]].
         """

@@ -12,7 +12,7 @@ arrival rate of station i, P the routing matrix and out_i = 1 - sum over j of P_
     n - 1               u(e) sum of lambda_i out_i over the queues of the e jobs
     n + 1, place + 1    arrivals from outside at the tagged job's queue, if its place counts all
     place + 1           u(e) sum of lambda_i P_ik over the queues of the e jobs
-    place - 1           a service of another counts_all job ends; n - 1 with the probability out_k
+    place - 1           a service of another counted job ends; n - 1 with the probability out_k
     to station j        rate of its own service times P_kj; it finds m there with the probability
                         f_j(m) G_j(n - m) / G(n)
 
@@ -35,7 +35,7 @@ from headway.queueing.times.tagged_job.kinds import TaggedDelay
 from headway.queueing.times.tagged_job.station import Change, Numbers, StationLoop, TaggedStation
 from headway.queueing.times.uniformisation import LAST, LOOP, ONE_QUEUE, Truncation, steps_out
 
-# For speed alone: largest number of other jobs in the loop; mean transitions per state; and the
+# For speed only: largest number of other jobs in the loop; mean transitions per state; and the
 # number of transitions below which a step takes no less time.
 _ROOM = 4000
 _MOVES, _LEAST_MOVES = 8, 2000
@@ -82,7 +82,7 @@ def _flow_factors(weights: FloatArray) -> FloatArray:
 
 
 def _counted_up(least: Numbers, most: int) -> tuple[Numbers, Numbers]:
-    """All numbers from each of `least` up to `most`, in a row, after the position of each."""
+    """All numbers from each of `least` up to `most`, in a row, with the index of each."""
     counts = most + 1 - least
     each = np.repeat(np.arange(len(least)), counts)
     return each, np.arange(len(each)) + (least + counts - np.cumsum(counts))[each]
@@ -178,7 +178,7 @@ class LoopChain:
 
     @cached_property
     def _visit_end_rates(self) -> FloatArray:
-        """Rates at which visits end [1/s], without direct feedback where the place counts all."""
+        """Rates at which visits end [1/s], without direct feedback if the place counts all."""
         again = np.diag(self.loop.onward)
         stays = (
             a * p.share * p.counts_all[p.place] for a, p in zip(again, self.parts, strict=True)
@@ -188,7 +188,7 @@ class LoopChain:
     def exits_by_step(self, entry: int, ends: FloatArray) -> FloatArray:
         """a_n of a tagged job that enters at a station, shape (steps, kinds of exit).
 
-        Of an exit from a station with the share of each kind that `ends` has, (stations, kinds).
+        For an exit from a station, `ends` has the share of each kind, (stations, kinds).
         """
         steps, on, arrivals = self._steps
         inside = arrivals @ self._arrival(entry)
@@ -273,7 +273,7 @@ class LoopChain:
         yield part.here[moved], more[moved], come * speed[moved]
 
     def _flow_factors_by_state(self, k: int) -> FloatArray:
-        """u(e) by state; where a place does not count all, the e include jobs behind the tagged."""
+        """u(e) by state; if a place does not count all, e includes jobs behind the tagged job."""
         part = self.parts[k]
         if part.share == 0:
             return _flow_factors(self.whole)[part.rest]
@@ -310,7 +310,7 @@ class LoopChain:
         yield part.here[on], after[on], np.asarray(speed, float)
 
     def _starts_of_service(self, k: int, change: Change, gone: int) -> Iterator[_Edges]:
-        """Yield starts of service of the tagged job: from now on its place counts those behind it.
+        """Yield starts of the tagged job's service: from then on its place counts those behind it.
 
         Of e uncounted jobs, i are behind it with the probability b_i G_k(e - i) / (b * G_k)(e).
         """

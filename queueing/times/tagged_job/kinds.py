@@ -78,7 +78,7 @@ class TaggedDelay(TaggedStation):
         return _between(self.own.moves)
 
     def departures(self, most: int) -> Change:  # noqa: ARG002 - nobody is waited for
-        """No counts_all job ends its service, as none is counts_all."""
+        """None: no other job is counted, so none ends its service."""
         return NO_CHANGE
 
 

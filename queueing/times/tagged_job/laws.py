@@ -2,14 +2,14 @@
 
 Successive visits of a job are dependent: a job that finds a long queue is likely to find one again.
 The time T is that to absorption of a chain (`headway.queueing.times.tagged_job.chain`) of the place
-of the tagged job and the number of other jobs in the loop; where the uncounted ones are is averaged
-in equilibrium, given their number. That is exact for one queue and, by Little's law, for E[T]. By
-uniformisation, E[exp(-s T)] = sum over n of a_n (nu / (nu + s))**n, with a_n geometric beyond the
-last step.
+of the tagged job and the number of other jobs in the loop; the positions of uncounted jobs are
+averaged in equilibrium, given their number. That is exact for one queue and, by Little's law, for
+E[T]. By uniformisation, E[exp(-s T)] = sum over n of a_n (nu / (nu + s))**n, with a_n geometric
+beyond the last step.
 
 Source: Gordon and Newell, Operations Research 15(2), 1967, and Jackson, Management Science 10(1),
 1963 (the equilibrium). The conditional equilibrium is headway's own approximation:
-docs/explanation/tagged-job.md derives it, and docs/accuracy/percentiles.md has what it costs.
+docs/explanation/tagged-job.md derives it, and docs/accuracy/percentiles.md has its errors.
 """
 
 from functools import lru_cache
@@ -32,9 +32,9 @@ _CALMER = 0.1  # U_1 - U_0: a choice
 Laws = list[list[TimeLaw]]
 
 
-@lru_cache(maxsize=32)  # as several percentiles are asked for, of several classes
+@lru_cache(maxsize=32)  # percentiles of several classes are asked for
 def loop_laws(loop: StationLoop, *, together: bool = False) -> Laws | None:
-    """Laws of the sojourn time in a loop, by the stations where a job enters and leaves it.
+    """Laws of the time in a loop, by the stations at which a job enters and leaves it.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _extrapolated(near: TimeLaw, far: TimeLaw, further: float) -> TimeLaw:
 def _laws(loop: StationLoop, solved: StationLoop, ends: FloatArray) -> Laws | None:
     """Return laws of the chain at the rates of `solved`, scaled to E[T] at the rates of `loop`.
 
-    Where classes of unlike services wait in order, the mean of the chain is more accurate than that
+    If classes of different services wait in order, the mean of the chain is more accurate than that
     of M/G/1, and is kept if `solved` is the loop itself.
     """
     keeps_mean = loop.has_unlike_services and solved is loop

@@ -30,18 +30,19 @@ Arrivals: TypeAlias = tuple[Numbers, Numbers, FloatArray]
 NO_CHANGE: Change = np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0)
 
 _HASTE = 0.05
-"""Share of the time in the loop by which quick services may be slowed: for speed; the means are
-restored, and the errors in docs/accuracy/percentiles.md include it."""
+"""Share of the time in the loop by which fast services may be slowed, for speed; the means are
+restored, and the errors in docs/accuracy/percentiles.md include it.
+"""
 
 _LONG = 5
 """Ratio of a delay to the time at queues above which `has_long_delay` holds: a choice."""
 
-_COARSE = 4  # largest phase of a delay over `least`: for speed, as _HASTE
+_COARSE = 4  # largest phase of a delay over `least`: for speed, like _HASTE
 
 
 @dataclass(frozen=True, eq=False)
 class TaggedStation(ABC):
-    """A station of like queues, of which each job joins one at random.
+    """A station of equal queues, one of which each job joins at random.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class TaggedStation(ABC):
     notes
         What is approximate about its service times.
     unlike
-        Whether jobs of unlike services are served in order, which has no product form.
+        Whether jobs of different services are served in order, which has no product form.
     """
 
     rate: float
@@ -114,10 +115,10 @@ class TaggedStation(ABC):
 
     @abstractmethod
     def jobs_counted(self, most: int) -> Numbers:
-        """b, number of other jobs counts_all by each place, if `most` are in the loop at most."""
+        """b, number of other jobs counted by each place, with at most `most` in the loop."""
 
     def counts_all(self, most: int) -> NDArray[np.bool_]:
-        """Which places count all other jobs at the queue; one more job is one place further."""
+        """Whether each place counts all others at the queue; another job is one place further."""
         return np.zeros(len(self.jobs_counted(most)), bool)
 
     @abstractmethod
@@ -138,7 +139,7 @@ class TaggedStation(ABC):
 
     @abstractmethod
     def departures(self, most: int) -> Change:
-        """Changes of place at the end of a service of another counts_all job."""
+        """Changes of place at the end of the service of another counted job."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +236,7 @@ class StationLoop:
 
     @property
     def has_unlike_services(self) -> bool:
-        """Whether a station serves jobs of unlike services in order: no product form."""
+        """Whether a station serves jobs of different services in order: no product form."""
         return any(stop.unlike for stop in self.stops)
 
     @property
