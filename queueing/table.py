@@ -1,7 +1,7 @@
-"""The table of headway's own methods: what each answers, needs, costs and may miss.
+"""The table of headway's own methods: their answers, needs, costs and errors.
 
-Approximations stand in the order in which they are taken: the nearer ones first. Functions are
-named, and imported when they are needed.
+Approximations are in the order in which they are taken: the more accurate ones first. Functions are
+given by name, and imported when needed.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ _TIMED = "headway.queueing.transient"
 
 
 def _timed(*names: str) -> tuple[Need, ...]:
-    """What a method for a load over time needs, each as it is declared."""
+    """The needs of a method for a load over time, in order of declaration."""
     words = {
         "LONE": "one queue that jobs come to once, besides delays",
         "MARKOV": "exponential services, Poisson arrivals, in order of arrival",
@@ -86,14 +86,14 @@ PATIENCE = 6.0
 """Estimated time up to which an exact method is taken without being asked for [s]; chosen."""
 
 WALKED = 0.1
-"""Time up to which the lattice is walked without an estimate of what else there is [s]; chosen."""
+"""Time up to which the lattice is walked without estimating other methods [s]; chosen."""
 
 CONVOLVED = 1e-3
 """Least estimate of a convolution of one class [s]; see `headway.queueing.closed.methods`."""
 
 
 def _chain_error(network: Any) -> Error:
-    """Of a whole chain: none, but where a network blocks delays are taken to be exponential."""
+    """The error of a whole chain: none, except for delays of networks with blocking."""
     if network.subject is not Subject.BLOCKING:
         return EXACT
     from headway.queueing.blocking.methods import chain_error
@@ -304,4 +304,4 @@ METHODS = (
         approximates=True,
     ),
 )
-"""All of them."""
+"""All methods of headway."""

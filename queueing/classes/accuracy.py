@@ -1,4 +1,4 @@
-"""How far the methods for closed and open classes may be off, by network, as values."""
+"""The errors of methods for closed and open classes, by network."""
 
 from math import inf
 
@@ -21,7 +21,7 @@ _ORDERS, _SHARED, _ROWS = (
 
 
 def open_error(network: Network) -> Error:
-    """Of open classes, each station by its own law."""
+    """The error for open classes, with each station solved by its own law."""
     if network.kinds:
         return opened.error(network)
     if ranked(network).any():
@@ -34,24 +34,24 @@ def open_error(network: Network) -> Error:
 
 
 def product_error(network: Network) -> Error:
-    """Of methods for product forms: pools that serve the last first are taken to be shared."""
+    """The error of methods for product forms: last-come-first-served pools are taken as shared."""
     if network.kinds:
         return EXACT
     return Error(*LAST, "", _ORDERS) if last_in_pools(network) else EXACT
 
 
 def aggregation_error(network: Network) -> Error:
-    """Of stations in turn that are solved each alone."""
+    """The error of isolated stations in order of arrival or random order."""
     return Error(*(ALONE if ranked(network).any() else TURNS), "", _ROWS)
 
 
 def linearizer_error(network: Network) -> Error:
-    """Of approximate mean value analysis with Linearizer's correction."""
+    """The error of approximate mean value analysis with Linearizer's correction."""
     return _approximate(network, Method.LINEARIZER)
 
 
 def schweitzer_error(network: Network) -> Error:
-    """Of approximate mean value analysis with Bard and Schweitzer's estimate."""
+    """The error of approximate mean value analysis with Bard and Schweitzer's estimate."""
     return _approximate(network, Method.SCHWEITZER)
 
 

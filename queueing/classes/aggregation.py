@@ -1,8 +1,8 @@
-"""Stations that serve classes in turn, solved state by state, each alone; and whole Markov chains.
+"""Stations in order of arrival or random order, solved in isolation; and whole Markov chains.
 
-To a station by itself the rest of the network is the time between two visits of a job, taken as
-exponential with the mean that approximate mean value analysis gives: aggregation and decomposition.
-Where jobs do nothing but think and go to one queue it is exact: that is the whole chain.
+For an isolated station the rest of the network is the time between two visits of a job, taken as
+exponential with the mean from approximate mean value analysis: aggregation and decomposition. It is
+exact if jobs only think and visit one queue, as that is the whole chain.
 """
 
 import numpy as np
@@ -29,19 +29,19 @@ from headway.queueing.orders.measured import turns_note
 from headway.queueing.orders.mva import ordered_mva
 
 MOST_TURNS = 4_000
-"""States of all stations up to which a network in order of arrival is solved station by station.
+"""Most states of all stations of a network in order of arrival that is solved station by station.
 
-It sets speed alone: what is larger is left to mean value analysis, whose label is its own.
+It affects speed only: larger networks are left to mean value analysis, with its own label.
 """
 
 
 def by_chain(network: Network) -> Result | None:
-    """Solve closed classes state by state, up to the states that somebody who asks waits for."""
+    """Solve closed classes state by state, up to the number of states allowed when asked for."""
     return _chain(network, most_states(Method.CHAIN))
 
 
 def by_chain_unasked(network: Network) -> Result | None:
-    """Solve closed classes state by state where that takes some 30 ms a point."""
+    """Solve closed classes state by state if that takes some 30 ms a point; otherwise None."""
     return _chain(network, most_states(Method.AUTO))
 
 
@@ -57,26 +57,26 @@ def _chain(network: Network, most: int) -> Result | None:
 
 
 def _one_queue(network: Network) -> Result | None:
-    """Solve the chain of the only queue that jobs come to, from wherever they think."""
+    """Solve the chain of the only queue that jobs visit between thinking."""
     return aggregated(network, Method.CHAIN) if is_one_queue(network) else None
 
 
 def one_queue(network: Network) -> str:
-    """Say that one queue is all that there is, whose chain is exact; empty where it is not."""
+    """Say that the only queue is solved exactly by its chain; empty for other networks."""
     if not is_one_queue(network):
         return ""
     return "all jobs only think and come to one queue, which is solved exactly; use method chain"
 
 
 def is_one_queue(network: Network) -> bool:
-    """Whether jobs only think and come to one queue, in turn, whose states are all there is."""
+    """Whether jobs only think and visit one queue in order, so that its states are all there is."""
     in_turn = ranked(network).any() or unequal(network).any()
     plain = not network.speeds and not is_spread(network)
     return bool(in_turn and plain and is_exact(priority_network_of(network)))
 
 
 def aggregated(network: Network, method: Method = Method.AGGREGATION) -> Result | None:
-    """Solve stations in turn state by state, each alone; None where that takes too many states."""
+    """Solve stations state by state in isolation; None if they have too many states."""
     if ranked(network).any():
         return _by_priority(network, method)
     overload = find_overload(network)
@@ -104,7 +104,7 @@ def aggregated(network: Network, method: Method = Method.AGGREGATION) -> Result 
 
 
 def _by_priority(network: Network, method: Method) -> Result | None:
-    """Solve stations by priority state by state, each alone."""
+    """Solve stations with priorities state by state in isolation."""
     overload = find_overload(network)
     refuse_overload(overload)
     crossing = priority_network_of(network)

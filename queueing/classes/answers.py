@@ -1,4 +1,4 @@
-"""Answers for open and closed classes, from what a method finds of the closed ones."""
+"""Results for open and closed classes, from those found for the closed ones."""
 
 from dataclasses import replace
 
@@ -28,16 +28,16 @@ from headway.queueing.stations.speeds.varying import work_at
 
 
 def answered(network: Network, overload: Overload, found: Lengths) -> Result:
-    """Answer for all classes and stations, from what is found of the closed classes.
+    """The results of all classes and stations, from those found for the closed classes.
 
     Parameters
     ----------
     network
-        The whole, open classes included.
+        The whole network, including open classes.
     overload
-        The stations that open classes fill.
+        The stations that open classes saturate.
     found
-        Throughputs and queue lengths of its closed classes.
+        Throughputs and queue lengths of the closed classes.
     """
     unlike, closed = unequal(network), ~network.is_open
     rate, queue = network.rates.copy(), np.zeros(network.demand.shape)
@@ -73,7 +73,7 @@ def _open_stay(
 
 
 def _in_order(network: Network, unlike: NDArray[np.bool_], overload: Overload) -> str:
-    """Label open classes of different times at queues in order of arrival."""
+    """The label for open classes with different times at queues in order of arrival."""
     if not unlike.any() or not network.is_open.any() or is_exact(network, unlike):
         return ""
     refuse_unmeasured(network, unlike)
@@ -87,20 +87,20 @@ def laid_out_result(
     queue: FloatArray,
     overload: Overload,
 ) -> Result:
-    """Everything else from throughputs and queue lengths, by the operational laws.
+    """All results from throughputs and queue lengths, by the operational laws.
 
     Parameters
     ----------
     network, result, overload
-        As for `answered`; of the result its method, its approximation and the servers that work.
+        As for `answered`; from the result, its method, its approximation and working servers.
     rate, queue
-        Of all classes, shape (classes, points) [1/s] and (classes, stations, points).
+        For all classes, shape (classes, points) [1/s] and (classes, stations, points).
     """
     stuck = overload.stuck
     queue = _with_stuck(network, overload, queue)
     through = network.visits * rate[:, None]
     some = through > 0
-    # Who is there and is never served stays for ever.
+    # A job that is present and never served stays for ever.
     unserved = np.where(queue > 0, np.inf, network.service_times)
     per_visit = np.where(some, queue / np.where(some, through, 1.0), unserved)
     if overload.message:
@@ -129,7 +129,7 @@ def laid_out_result(
 
 
 def _busy(network: Network, result: Lengths, work: FloatArray, overload: Overload) -> FloatArray:
-    """Utilisation by class and station: where speeds vary, of the servers that work."""
+    """Utilisation by class and station; with varying speeds, the share of servers working."""
     busy = np.where(network.is_delay[:, None], 0.0, work / network.full)
     opened = network.is_open
     for k, speeds in network.speeds.items():
@@ -146,7 +146,7 @@ def _busy(network: Network, result: Lengths, work: FloatArray, overload: Overloa
 
 
 def _with_stuck(network: Network, overload: Overload, queue: FloatArray) -> FloatArray:
-    """Open queues without end at full stations, and closed jobs that never leave them."""
+    """Infinite open queues at saturated stations, and closed jobs that never leave these."""
     if not overload.message:
         return queue
     stuck = overload.stuck

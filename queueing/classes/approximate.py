@@ -31,9 +31,9 @@ def approximated(
     Parameters
     ----------
     network, load
-        The whole, and servers that open classes hold, shape (stations, points).
+        The whole network, and servers that open classes hold, shape (stations, points).
     method, solver
-        Its name, and the fixed point that it iterates to.
+        Name of the method, and its fixed-point solver.
     """
     arrays = _arrays(network, load)
     state = _within_capacity(network, arrays, load, solver(arrays))
@@ -48,7 +48,7 @@ def approximated(
 
 
 def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: Iterate) -> Iterate:
-    """Let jobs wait longer where a station would be busier than it can be."""
+    """Lengthen waits at stations that would serve more than their capacity."""
     room = np.where(network.is_delay[:, None], np.inf, network.servers - load)
     if not ((state.rate[:, None] * arrays.demand).sum(axis=0) > room).any():
         return state
@@ -66,7 +66,7 @@ def _within_capacity(network: Network, arrays: Closed, load: FloatArray, state: 
 
 
 def _arrays(network: Network, load: FloatArray) -> Closed:
-    """Closed classes and what open ones leave them."""
+    """The closed classes, and the capacity that open ones leave them."""
     closed = ~network.is_open
     free = free_share(network, load)
     crowded = np.flatnonzero(network.is_pool)

@@ -1,11 +1,11 @@
-"""What the methods for closed networks take, of one class or of several."""
+"""The costs of methods for closed networks, for one class or several."""
 
 from headway.queueing.methods.method import Cost
 from headway.queueing.network.network import Network
 
 
 def walk_cost(network: Network) -> Cost:
-    """What exact mean value analysis takes."""
+    """The cost of exact mean value analysis."""
     if network.kinds:
         from headway.queueing.closed import methods as one
 
@@ -16,7 +16,7 @@ def walk_cost(network: Network) -> Cost:
 
 
 def convolution_cost(network: Network) -> Cost:
-    """What a convolution takes."""
+    """The cost of a convolution."""
     if network.kinds:
         from headway.queueing.closed import methods as one
 

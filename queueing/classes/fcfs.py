@@ -1,9 +1,9 @@
 """First come first served with service times that differ by class: no product form.
 
-In random order means are taken as the same: where arrivals are Poisson they are, as whose turn it
-is depends on nobody's time.
+Means in random order are taken as the same. For Poisson arrivals they are, as the choice of the
+next job does not depend on service times.
 
-Who finds q jobs before it waits as if each of them took the mean time of those it finds,
+A job that finds q jobs waits as if each of them took the mean time of those that it finds,
 
     R_c = S_c + (g - 1) S',   S' = mean of S over jobs found,
 
@@ -33,9 +33,9 @@ from headway.queueing.stations.general import GGm, MGm
 
 
 def apart(network: Network) -> Apart | None:
-    """How far times are apart at stations in order of arrival; None beside open classes.
+    """How far service times differ at stations in order of arrival; None with open classes.
 
-    In random order it is not measured, and None as well.
+    For random order it was not measured, and None as well.
     """
     turns = turns_at(network)
     if network.is_open.any() or turns.at_random:
@@ -52,12 +52,12 @@ def apart(network: Network) -> Apart | None:
 
 
 def open_region(network: Network, busy: FloatArray) -> OpenRegion:
-    """Where open classes that wait in order of arrival lie among those that were measured.
+    """The region of open classes in order of arrival, among those that were measured.
 
     Parameters
     ----------
     network
-        With some open classes.
+        A network with some open classes.
     busy
         Utilisation of each station, shape (stations, points).
     """
@@ -79,7 +79,7 @@ def open_region(network: Network, busy: FloatArray) -> OpenRegion:
 
 
 def is_spread(network: Network) -> bool:
-    """Whether some times are not exponential where that matters, or arrivals have an scv."""
+    """Whether some times are not exponential where it matters, or arrivals have an scv."""
     if network.scv is None:
         return False
     arrivals = any(s.is_spread and s.arrival_scv is not None for s in network.stations)
@@ -92,12 +92,12 @@ def refuse_unmeasured(network: Network, unlike: NDArray[np.bool_]) -> None:
     Parameters
     ----------
     unlike
-        Stations where it matters that times differ by class, shape (stations,) or with points.
+        Stations where different times by class matter, shape (stations,) or with points.
 
     Raises
     ------
     GraphError
-        With the station and its discipline.
+        With the names of the station and its discipline.
     """
     for k in np.flatnonzero(unlike.reshape(len(unlike), -1).any(axis=1)):
         discipline = network.stations[k].discipline
@@ -115,7 +115,7 @@ def mean_service_ahead(network: Network, queue: FloatArray, busy: FloatArray) ->
     Parameters
     ----------
     queue
-        Closed jobs it finds, 0 for open classes, shape (classes, stations, points).
+        Closed jobs that it finds, 0 for open classes, shape (classes, stations, points).
     busy
         Servers that open classes hold, 0 for closed ones, the same shape.
     """
@@ -126,12 +126,12 @@ def mean_service_ahead(network: Network, queue: FloatArray, busy: FloatArray) ->
 
 
 def spread_waits(network: Network) -> dict[int, FloatArray]:
-    """Waits of open classes at stations of general times, by position, shape (classes, points) [s].
+    """Waits of open classes at stations of general times, by index, shape (classes, points) [s].
 
-    All wait as the jobs of one class would whose times are a mixture of theirs: Pollaczek and
-    Khinchine's wait at one server, `MGm`'s at several, `GGm`'s where arrivals have an scv. All
-    visits with which a job comes straight back are one, as at stations of one class
-    (`MGm.returning`): of S / (1 - p), with an scv of (1 - p) scv + p.
+    All jobs wait like those of one class whose times are a mixture of all classes' times: the
+    Pollaczek-Khinchine wait at one server, that of `MGm` at several, and that of `GGm` if arrivals
+    have an scv. All visits of a job that returns at once are one service, as at stations of one
+    class (`MGm.returning`): of S / (1 - p), with an scv of (1 - p) scv + p.
     """
     waits: dict[int, FloatArray] = {}
     for k, station in enumerate(network.stations):
@@ -152,7 +152,7 @@ def spread_waits(network: Network) -> dict[int, FloatArray]:
 
 
 def _coming_back(network: Network, k: int) -> FloatArray:
-    """Chance to come straight back in order of arrival, shape (classes, points)."""
+    """Probability of returning at once in order of arrival, shape (classes, points)."""
     station = network.stations[k]
     if network.again is None or station.arrival_scv is not None:
         return np.zeros(network.rates.shape)
@@ -160,16 +160,16 @@ def _coming_back(network: Network, k: int) -> FloatArray:
 
 
 def returning_waits(network: Network, unlike: NDArray[np.bool_]) -> dict[int, FloatArray]:
-    """Waits of open classes at single servers that they come straight back to, by position [s].
+    """Waits of open classes at single servers to which they return at once, by index [s].
 
     Parameters
     ----------
     unlike
-        As of `unequal`.
+        As in `unequal`.
 
     Returns
     -------
-    Shape (classes, points); exact where their other arrivals are Poisson.
+    Shape (classes, points); exact if all other arrivals are Poisson.
     """
     waits: dict[int, FloatArray] = {}
     if network.again is None:
@@ -183,7 +183,7 @@ def returning_waits(network: Network, unlike: NDArray[np.bool_]) -> dict[int, Fl
 
 
 def _come_back(network: Network) -> NDArray[np.bool_]:
-    """Where open jobs alone come straight back to one server in order, shape (stations, points)."""
+    """Single servers in order to which only open jobs return at once, shape (stations, points)."""
     if network.again is None:
         return np.zeros(network.servers.shape, bool)
     single = np.array(
@@ -204,9 +204,9 @@ def _law(network: Network, k: int, mean: FloatArray, scv: FloatArray) -> Station
 
 
 def is_exact(network: Network, unlike: NDArray[np.bool_]) -> bool:
-    """Tell whether the formula is exact: one server that Poisson arrivals visit once.
+    """Whether the formula is exact: a single server visited once, with Poisson arrivals.
 
-    Visits with which jobs come straight back do not count.
+    Visits by which jobs return at once are not counted.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def is_exact(network: Network, unlike: NDArray[np.bool_]) -> bool:
 
 
 def _once(network: Network) -> NDArray[np.bool_]:
-    """Where a job comes once, but for straight back as what it is, shape (stations, 1)."""
+    """Stations visited once, except by returning at once in the same class, shape (stations, 1)."""
     if network.again is None:
         return comes_once(network)[:, None]
     here: NDArray[np.bool_] = np.asarray(_come_back(network).any(axis=1))

@@ -1,19 +1,19 @@
-"""Classes at one server to which some of their jobs come straight back, first come first served.
+"""Classes at a single server to which some jobs return at once, first come, first served.
 
-Of the jobs that come from elsewhere at the rates l_c, serve S_c (scv c_c) a visit and come back to
-the end of the queue with the chance p_c, one of class c finds N_j jobs of each class, those in
-service among them, and what is left of the service going on. While it waits and is served for the
-k-th time, l_j (W_k + S_c) jobs come behind it, and p_j of those before it return, so that it finds
-A_(k+1) = l (W_k + S_c) + p A_k of each class, A_1 = N, and waits W_k = sum of S_j A_kj; the first
-time the rest of the service going on takes the place of a whole one. With G_c = sum over k of
-p_c**(k-1) A_k, the means solve
+Jobs arrive from elsewhere at the rates l_c, take S_c (scv c_c) per visit, and return to the end of
+the queue with probability p_c. On arrival a job of class c finds N_j jobs of each class, including
+those in service, and the rest of the service in progress. While it waits and is served for the k-th
+time, l_j (W_k + S_c) jobs arrive behind it, and a share p_j of those ahead returns behind it. So at
+the next pass it finds A_(k+1) = l (W_k + S_c) + p A_k of each class, A_1 = N, and waits W_k = sum
+of S_j A_kj, where at the first pass the rest of the service in progress replaces a whole one. With
+G_c = sum over k of p_c**(k-1) A_k, the means solve
 
     (1 - p_c p_j) G_cj - p_c l_j sum of S_i G_ci = N_j + p_c l_j (d + S_c / (1 - p_c)),
     T_c = d + sum of S_j G_cj + S_c / (1 - p_c),  N_c = l_c T_c  (Little),
     d = sum of v_j S_j**2 (1 + c_j) / 2 - sum of v_j S_j**2,  v_j = l_j / (1 - p_j),
 
-which is linear in all of them: exact for Poisson arrivals. Without returns it is Pollaczek and
-Khinchine's formula; one class has the mean of Takacs.
+which is linear in all of them, and exact for Poisson arrivals. Without returns it is the
+Pollaczek-Khinchine formula; a single class has the mean of Takacs.
 
 Source: Takacs, "A single-server queue with feedback", Bell System Technical Journal 42, 1963 (one
 class); Simon, "Priority queues with feedback", JACM 31(1), 1984 (means of classes as linear
@@ -33,11 +33,11 @@ def feedback_waits(
     Parameters
     ----------
     rates
-        Visits of each class, those who come back included [1/s], shape (classes, points).
+        Visits of each class, including returns [1/s], shape (classes, points).
     times, scvs
         Mean service time of a visit [s] and its squared coefficient of variation.
     again
-        Chance to come straight back, below 1.
+        Probability of returning at once, below 1.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def feedback_waits(
 
 
 def _waits(rates: FloatArray, times: FloatArray, scvs: FloatArray, again: FloatArray) -> FloatArray:
-    """The same below saturation, shape (points, classes)."""
+    """Mean waits below saturation, shape (points, classes)."""
     fresh, whole = rates * (1 - again), times / (1 - again)
     excess = (rates * times**2 * (scvs - 1) / 2).sum(axis=1)
     classes = range(times.shape[1])
@@ -75,7 +75,7 @@ def _waits(rates: FloatArray, times: FloatArray, scvs: FloatArray, again: FloatA
 
 
 def _through(fresh: FloatArray, times: FloatArray, again: FloatArray, c: int) -> FloatArray:
-    """What one of each class found makes class c wait in all, shape (points, classes) [s]."""
+    """Total wait of class c due to each job of a class found, shape (points, classes) [s]."""
     own = again[:, c, None]
     returning = np.eye(times.shape[1]) * (1 - own * again)[:, :, None]
     matrix = returning - (own * fresh)[:, :, None] * times[:, None, :]

@@ -1,4 +1,4 @@
-"""All populations (n_1, ..., n_C) up to (N_1, ..., N_C), walked plane by plane of equal sum."""
+"""All populations (n_1, ..., n_C) up to (N_1, ..., N_C), in planes of equal sum."""
 
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -24,9 +24,9 @@ def lattice_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
 def convolution_bytes(sizes: Sequence[int], stations: int, points: int) -> float:
     """Memory that a convolution over all populations needs [B].
 
-    At each of them and each operating point it keeps a number for every station it has
-    convolved, as many as classes for the populations that are left, and eight for work in
-    hand; and for all points together three for each class.
+    For each population and operating point it keeps a number for each station convolved so far, one
+    for each class for the remaining populations, and eight as work space; and for all points
+    together three for each class.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def convolution_bytes(sizes: Sequence[int], stations: int, points: int) -> float
 
 
 class Lattice:
-    """Populations in a row, each with the row number of its neighbour with one job fewer.
+    """All populations as rows, each with the row of its neighbour with one job fewer.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Lattice:
         self.number = np.indices(self.sizes).reshape(len(sizes), -1)
         strides = [prod(self.sizes[c + 1 :]) for c in range(len(sizes))]
         rows = np.arange(self.states)
-        # What has no neighbour points at one more row, past the last state.
+        # A missing neighbour is represented by one more row, after the last state.
         self.fewer: list[NDArray[np.intp]] = [
             np.where(self.number[c] > 0, rows - stride, self.states)
             for c, stride in enumerate(strides)
@@ -78,7 +78,7 @@ class Lattice:
 
 
 def lattice_for(population: FloatArray, stations: int) -> Lattice:
-    """Lattice up to the largest populations, refused where it would need too much memory.
+    """Lattice up to the largest populations; refused if it would need too much memory.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def lattice_for(population: FloatArray, stations: int) -> Lattice:
     Raises
     ------
     InvalidParameter
-        With the size of the lattice, and the approximations that need none.
+        With the size of the lattice, and approximations that do not need it.
 
     Examples
     --------

@@ -1,16 +1,16 @@
 """Exact closed networks of several classes with pools and other speeds, by convolution.
 
-A station's product form is a function F(s) of s = sum over classes of D_c z_c, the z_c
-counting jobs. With speeds a(1), a(2)... of which the K-th holds on,
+A station's product form is a function F(s) of s = sum over classes of D_c z_c, the z_c counting
+jobs. With speeds a(1), a(2)... of which the K-th holds from there on,
 
     F(s) = sum of s**n / (a(1) ... a(n)) = B(s) / (1 - s/a(K)),
     B(s) = sum over t < K of s**t / (a(1) ... a(t)) (1 - a(t)/a(K)),
 
-so it is applied to an array over the lattice by K shifts and one recurrence; m servers are
-a(n) = min(n, m). Where some speed is above the last, B has negative coefficients, and the first
-K terms of F are summed apart from the others. Open jobs that keep u servers busy on average
-turn F(s) into F(s + u), again of that form. All terms are positive; every station is scaled to
-a probability at throughputs near the solution, so that nothing overflows (compare
+so it is applied to an array over the lattice by K shifts and one recurrence; m servers have a(n) =
+min(n, m). If some speed is above the last, B has negative coefficients, and the first K terms of F
+are summed separately. Open jobs that keep u servers busy on average turn F(s) into F(s + u), which
+has the same form. All terms are positive, and every station is scaled to probabilities at
+throughputs near the solution, so that nothing overflows (compare
 `headway.queueing.closed.convolution`).
 
 Source: Reiser and Kobayashi, IBM J. Res. Dev. 19, 1975; Bruell and Balbo, *Computational
@@ -29,7 +29,7 @@ from headway.queueing.classes.lattice import Lattice, lattice_for
 from headway.queueing.erlang.poisson import poisson
 from headway.records import dataclass
 
-_LONG = 1000  # states from which a filter that is compiled is worth its import
+_LONG = 1000  # states from which a compiled filter is worth its import
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,18 @@ class Speeds:
     Parameters
     ----------
     demand
-        D of the closed classes, shape (classes, stations, points) [s].
+        Demands D of the closed classes, shape (classes, stations, points) [s].
     speeds
-        Of each station: work done for 1, 2... jobs [s/s], shape (numbers, points); the last
-        holds on.
+        For each station, work done per second with 1, 2... jobs [s/s], shape (numbers, points);
+        then the last holds.
     open_load
-        Work u that open classes bring [s/s], shape (stations, points), below the last speed.
+        Offered work u of open classes [s/s], shape (stations, points), below the last speed.
     think_time, population
         Z [s], delays included, and N, shape (classes, points).
     guess
-        Throughputs near the solution, shape (classes, points), above 0; any do in principle.
+        Throughputs near the solution, shape (classes, points), above 0; in principle any will do.
     crews
-        By row the servers m of stations of which min(n, m) work with n jobs there, shape
-        (points,).
+        For stations, by row, of which min(n, m) servers work with n jobs: m, shape (points,).
     """
 
     demand: FloatArray
@@ -73,12 +72,12 @@ class ConvolvedClasses(NamedTuple):
     queue_length
         Closed jobs at each station, shape (classes, stations, points).
     open_growth
-        d log F / d log u over u: open jobs for the work they bring, shape (stations, points).
+        d log F / d log u over u: open jobs per offered work of theirs, shape (stations, points).
     working
         Mean share of the servers of a station in `Speeds.crews` that works for each closed class,
         shape as `queue_length`.
     open_working
-        The same for open classes, over the work u that they bring, shape (stations, points).
+        The same for open classes, divided by their offered work u, shape (stations, points).
     """
 
     throughput: FloatArray
@@ -94,7 +93,7 @@ def lattice_convolution(network: Speeds) -> ConvolvedClasses:
     Raises
     ------
     InvalidParameter
-        For a lattice too large for the memory, or beyond the range of numbers.
+        For a lattice too large for the memory, or beyond the range of floating point.
 
     Examples
     --------
@@ -121,7 +120,7 @@ def lattice_convolution(network: Speeds) -> ConvolvedClasses:
 
 
 def within_capacity(network: Speeds) -> FloatArray:
-    """Lower the guess where a station could not sustain it."""
+    """Lower the guess where it exceeds the capacity of a station."""
     works = (network.demand * network.guess[:, None]).sum(axis=0)
     busy = np.zeros(network.guess.shape[1])
     for work, speeds, taken in zip(works, network.speeds, network.open_load, strict=True):
@@ -131,7 +130,7 @@ def within_capacity(network: Speeds) -> FloatArray:
 
 
 def thinking_jobs(lattice: Lattice, mean: FloatArray) -> FloatArray:
-    """Chances of the jobs thinking, independent by class; one more row of zeros."""
+    """Probabilities of thinking jobs, independent by class; with one more row of zeros."""
     chances = np.zeros((lattice.states + 1, mean.shape[1]))
     chances[:-1] = 1.0
     for c, numbers in enumerate(lattice.number):
@@ -140,9 +139,9 @@ def thinking_jobs(lattice: Lattice, mean: FloatArray) -> FloatArray:
 
 
 class LatticeStation:
-    """F of one station in s' = s / (work that closed jobs bring), scaled to F(1) = 1.
+    """F of a station in s' = s / (offered work of closed jobs), scaled to F(1) = 1.
 
-    F = P + T / (1 - r s'), P being nothing where all coefficients of the second are positive.
+    F = P + T / (1 - r s'), with P = 0 if all coefficients of the second term are positive.
     """
 
     def __init__(self, network: Speeds, k: int, guess: FloatArray, lattice: Lattice) -> None:
@@ -153,7 +152,7 @@ class LatticeStation:
         self.share = load / some
         self.ratio = closed / (speeds[-1] - opened)
         first, further = _series(speeds, closed + opened)
-        most = sum(size - 1 for size in lattice.sizes) + 2  # of which a derivative has one less
+        most = sum(size - 1 for size in lattice.sizes) + 2  # a derivative has one fewer
         low, high = (_shifted(part, closed, opened, most) for part in (first, further))
         grown = speeds[-1] / (speeds[-1] - opened)
         scale = 1 / (first.sum(axis=0) + further.sum(axis=0) * grown / (1 - self.ratio))
@@ -162,12 +161,12 @@ class LatticeStation:
         self.log_none = np.log(scale) - _logs(speeds, closed + opened).max(axis=0)
 
     def times(self, series: FloatArray) -> FloatArray:
-        """Apply F to an array over the lattice."""
+        """Multiply an array over the lattice by F."""
         result = self._recur(self._polynomial(self.high, series))
         return result + self._polynomial(self.low, series) if len(self.low) else result
 
     def slope_times(self, series: FloatArray) -> FloatArray:
-        """Apply dF/ds' = P' + (T' + r T / (1 - r s')) / (1 - r s')."""
+        """Multiply by dF/ds' = P' + (T' + r T / (1 - r s')) / (1 - r s')."""
         whole = self._recur(self._polynomial(self.high, series))
         result = self._recur(self.ratio * whole + self._polynomial(_slope(self.high), series))
         return result + self._polynomial(_slope(self.low), series) if len(self.low) else result
@@ -215,7 +214,7 @@ def _logs(speeds: FloatArray, load: FloatArray) -> FloatArray:
 
 
 def _series(speeds: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Coefficients of P, and of T, at a, over the largest term of F; shape (degrees, points)."""
+    """Coefficients of P and of T at a, over the largest term of F; shape (degrees, points)."""
     logs = _logs(speeds, load)
     terms = np.exp(logs - logs.max(axis=0))
     last = speeds[-1]
@@ -241,7 +240,7 @@ def _shifted(terms: FloatArray, closed: FloatArray, opened: FloatArray, most: in
     total = closed + opened
     total = np.where(total > 0, total, 1.0)
     result = np.zeros((min(most, len(terms)), terms.shape[1]))
-    for term in terms[::-1]:  # Horner's rule on polynomials
+    for term in terms[::-1]:  # Horner's rule for polynomials
         following = result * (opened / total)
         following[1:] += result[:-1] * (closed / total)
         following[0] += term
@@ -256,9 +255,9 @@ def _numbers(
     population: FloatArray,
     workers: Mapping[int, tuple[LatticeStation, FloatArray]],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Means times G(N): the stations before each, itself, those after.
+    """Means times G(N), from the stations before each, itself, and those after.
 
-    Closed jobs, open jobs over the work they bring, and the servers that work for either.
+    Closed jobs, open jobs per offered work, and working servers for closed and open jobs.
     """
     closed = np.zeros((len(lattice.sizes), len(stations), population.shape[1]))
     working, opened, open_working = closed.copy(), *np.zeros((2, *closed.shape[1:]))
@@ -284,16 +283,16 @@ def _numbers(
 def _working(
     network: Speeds, k: int, guess: FloatArray, station: LatticeStation
 ) -> tuple[LatticeStation, FloatArray]:
-    """What tells how many of a station's servers work, as a station, and its factor.
+    """A station whose F counts working servers of another, and its factor.
 
-    With w(n) = min(n, m) / m, of whose mean a class has its share of the jobs, D_c z_c is applied
-    with H(s) = sum over n >= 1 of w(n) s**(n - 1) / (a(1) ... a(n)): that is w(1) / a(1) times
-    the F of a station with speeds a(n + 1) w(n) / w(n + 1).
+    With w(n) = min(n, m) / m, whose mean a class has in proportion to its jobs, D_c z_c is
+    multiplied by H(s) = sum over n >= 1 of w(n) s**(n - 1) / (a(1) ... a(n)): that is w(1) / a(1)
+    times the F of a station with speeds a(n + 1) w(n) / w(n + 1).
     """
     speeds, crew = network.speeds[k], network.crews[k]
     number = np.arange(1, len(speeds) + 1)[:, None]
     shares = np.minimum(number, crew) / np.minimum(number + 1, crew)
-    shares[-1] = 1.0  # no more jobs come than a list of fewer speeds than servers has
+    shares[-1] = 1.0  # the list has fewer speeds than servers, and no more jobs than speeds
     following = np.concatenate([speeds[1:], speeds[-1:]]) * shares
     every = list(network.speeds)
     every[k] = following
@@ -302,7 +301,7 @@ def _working(
 
 
 def _mirrored(lattice: Lattice, series: FloatArray, population: FloatArray) -> FloatArray:
-    """Entry N - n in the place of n, 0 where that is no population."""
+    """Entry N - n in place of n; 0 if that is no population."""
     rest = population.astype(int)[:, None, :] - lattice.number[:, :, None]
     inside = (rest >= 0).all(axis=0)
     rows = np.ravel_multi_index(tuple(np.where(inside, rest, 0)), lattice.sizes)

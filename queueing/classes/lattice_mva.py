@@ -1,12 +1,11 @@
 """Exact mean value analysis of several classes, a plane of equal total population at a time.
 
-A plane is laid out by the numbers of all classes but the last, whose number is the rest of
-the total: that of the largest class, for planes as small as can be. The neighbour with one
-job of class c fewer then lies in the plane before, a fixed step to the left (none for the last
-class): whole planes are solved by slices. A
-population without a job of a class multiplies by 0 what it reads for it. So cells that are
-no population need only stay finite, which they do: no class leaves more jobs in a cell
-than it brings.
+A plane is laid out by the numbers of all classes but the last, whose number is the rest of the
+total; the last class is the largest one, to keep planes small. The neighbour with one job of class
+c fewer then lies in the plane before, a fixed step to the left (0 for the last class), so whole
+planes are solved by slices. A population without a job of a class multiplies what it reads for that
+class by 0. So cells that are no population need only stay finite, and they do: no class leaves more
+jobs in a cell than it brings.
 
 Source: Reiser and Lavenberg, JACM 27(2), 1980.
 """
@@ -22,8 +21,8 @@ from headway.queueing.methods.memory import check_memory
 from headway.queueing.recursion.estimates import instead
 from headway.records import dataclass
 
-_INSTANT = 1e-300  # added to think times: where a class has nothing to do, 0 / 0 stays away
-_AT_ONCE = 1e8  # steps of a class at a station without a break, some 0.1 s
+_INSTANT = 1e-300  # added to think times, so that a class without any demand does not give 0 / 0
+_AT_ONCE = 1e8  # steps of a class at a station without checking for Ctrl-C, some 0.1 s
 
 
 def lattice_mva(
@@ -38,18 +37,18 @@ def lattice_mva(
     demand
         D, shape (classes, stations, points) [s].
     queues
-        Separate queues each station is split into, shape (stations, points).
+        Number of separate queues of each station, shape (stations, points).
     think_time, population
         Z [s] and N, shape (classes, points).
 
     Returns
     -------
-    Throughputs by class and point; queue lengths by class and station and point.
+    Throughputs by class and point; queue lengths by class, station and point.
 
     Raises
     ------
     InvalidParameter
-        For planes that would need too much memory, with the exact method that would not.
+        For planes that need too much memory, with an exact method that does not.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def lattice_mva(
 
 
 def _smallest_planes(population: FloatArray) -> list[int]:
-    """Order of the classes that puts the largest last, and first the next, which bounds windows."""
+    """Order of the classes that puts the largest last and the next largest first."""
     rising: list[int] = np.argsort(population.max(axis=1), kind="stable").tolist()
     return [*rising[-2:-1], *rising[:-2], rising[-1]]
 
@@ -78,7 +77,7 @@ def _smallest_planes(population: FloatArray) -> list[int]:
 def _walked(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Throughputs and queue lengths, plane after plane, with a break where points end."""
+    """Throughputs and queue lengths, plane after plane, stopping where points end."""
     largest = population.astype(int)
     steps = np.array(_steps(_sizes(population)))
     cells, margin = prod(_sizes(population)[:-1]), int(steps.max())
@@ -119,7 +118,7 @@ def _lattice_planes(
     after: FloatArray,
     number: NDArray[np.intp],  # noqa: ARG001 - the kernel counts in it
 ) -> None:
-    """Fill the planes from `start` on, short of `stop`, with 1 + Q / queues, each from the last.
+    """Fill the planes from `start` to before `stop` with 1 + Q / queues, each from the last.
 
     Parameters
     ----------
@@ -128,10 +127,10 @@ def _lattice_planes(
     think_time, largest
         Z, above 0, and N, shape (classes, points); the last class is that of the planes.
     steps
-        How far a neighbour with a job fewer lies before a cell, shape (classes,).
+        Distance of the neighbour with a job fewer before a cell, shape (classes,).
     before, after
-        The planes of one total less than `start`, and the next, shape (points, cells, stations);
-        they take turns.
+        The plane of one total below `start`, and the next one, shape (points, cells, stations);
+        they swap roles.
     """
     network = _Network(demand[..., None], share[:, :, None], think_time[:, :, None, None])
     planes = _Planes(largest, steps)
@@ -142,7 +141,7 @@ def _lattice_planes(
 
 @dataclass(frozen=True)
 class _Network:
-    """Demands as columns, demands for each queue as rows, and think times, by class and point."""
+    """Demands as columns, demands per queue as rows, and think times, by class and point."""
 
     demand: FloatArray
     share: FloatArray
@@ -155,7 +154,7 @@ def _sizes(population: FloatArray) -> list[int]:
 
 
 def _steps(sizes: list[int]) -> list[int]:
-    """How far the neighbours with a job fewer of each class lie apart in a plane."""
+    """Distance of neighbours with a job fewer of each class within a plane."""
     return [*(prod(sizes[c + 1 : -1]) for c in range(len(sizes) - 1)), 0]
 
 
@@ -167,7 +166,7 @@ def plane_bytes(population: FloatArray, stations: int) -> float:
     population
         N, shape (classes, points), the largest last.
     stations
-        Their number.
+        Number of stations.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is found of closed classes, and what open ones and delays leave them."""
+"""Results for closed classes, and the capacity that open classes leave them."""
 
 import numpy as np
 
@@ -15,20 +15,20 @@ class Lengths:
     Parameters
     ----------
     method, approximation
-        The method used and what is not exact about it.
+        The method, and what is not exact about it.
     throughput
         Shape (closed classes, points) [1/s].
     queue_length
         Shape (closed classes, stations, points).
     open_growth
-        Mean number of open jobs for each server they hold, shape (stations, points).
+        Mean number of open jobs per server that they hold, shape (stations, points).
     working
-        Of stations whose speed varies, the mean share of their servers that works: for closed
-        classes, shape as `queue_length`; for open ones over the work they bring, shape (stations,
-        points).
+        For stations of varying speed, the mean share of their servers that works: for closed
+        classes, with the shape of `queue_length`; for open ones, divided by their offered work,
+        shape (stations, points).
     open_stay
-        Response times per visit where they follow from no growth, shape as `Network.demand`
-        has it [s].
+        Response times per visit if they do not follow from `open_growth`, shape as `Network.demand`
+        [s].
     """
 
     method: Method
@@ -41,25 +41,25 @@ class Lengths:
 
     @classmethod
     def without_jobs(cls, open_growth: FloatArray) -> "Lengths":
-        """Give those of a network without closed classes."""
+        """The results of a network without closed classes."""
         none = np.zeros((0, *open_growth.shape))
         return cls(Method.EXACT, "", none[:, 0], none, open_growth)
 
 
 def thinking(network: Network) -> FloatArray:
-    """Time of closed classes without queueing, thinking and at delays."""
+    """Time of closed classes without queueing: thinking and at delays."""
     closed, rest = ~network.is_open, network.is_delay[:, None]
     resting = np.where(rest, network.demand[closed], 0.0).sum(axis=1)
     return np.asarray(network.think_time[closed] + resting)
 
 
 def queueing_demands(network: Network) -> FloatArray:
-    """Demands of closed classes where they queue."""
+    """Demands of closed classes at queues."""
     return np.where(network.is_delay[:, None], 0.0, network.demand[~network.is_open])
 
 
 def with_delays(network: Network, rate: FloatArray, queue: FloatArray) -> FloatArray:
-    """Fill in the numbers at delays, X D."""
+    """Fill in the mean numbers at delays, X D."""
     resting = rate[:, None] * network.demand[~network.is_open]
     return np.where(network.is_delay[:, None], resting, queue)
 

@@ -1,6 +1,6 @@
-"""Networks of classes with a product form: the methods that walk, convolve or recur.
+"""Methods for networks of classes with a product form: lattice, convolution and recursions.
 
-Open classes take their share of every server first; closed ones circulate in what is left.
+Open classes take their share of every server first; closed ones circulate in the rest.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,7 @@ _Given = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def open_classes(network: Network) -> Result:
-    """Solve open classes, each station by its own law at the flows that come to it."""
+    """Solve open classes, each station by its own law at its arrival rates."""
     if ranked(network).any():
         return open_by_priority(network)
     overload = find_overload(network)
@@ -59,7 +59,7 @@ def walked(network: Network) -> Result:
 
     def walk(rest: Network, load: FloatArray) -> Lengths:
         needed = walk_cost(rest)
-        if needed.memory <= LARGEST:  # else it says itself how many populations there are
+        if needed.memory <= LARGEST:  # otherwise it reports the number of populations itself
             refuse_large(Method.EXACT, needed)
         return _grown(rest, load, Method.EXACT, *lattice_mva(*_single(rest, load)))
 
@@ -116,27 +116,27 @@ def by_schweitzer(network: Network) -> Result:
 
 
 def circulating(network: Network, find: Callable[[Network, FloatArray], Lengths]) -> Result:
-    """Solve a network whose closed classes a function solves in what open ones leave them.
+    """Solve a network whose closed classes a function solves, with the capacity open ones leave.
 
     Parameters
     ----------
     network
-        With some closed classes.
+        A network with some closed classes.
     find
-        From the network without the jobs that no full station would ever let go, and the servers
-        that open classes hold, shape (stations, points).
+        Function of the network without the jobs that a saturated station would never release, and
+        of the servers that open classes hold, shape (stations, points).
     """
     overload = find_overload(network)
     return answered(network, overload, find(without(network, overload), overload.sustained))
 
 
 def recal_cost(network: Network) -> Cost:
-    """What RECAL takes."""
+    """The cost of RECAL."""
     return estimate(Method.RECAL, *_single(network, find_overload(network).sustained))
 
 
 def quadrature_cost(network: Network) -> Cost:
-    """What a quadrature takes."""
+    """The cost of a quadrature."""
     return estimate(Method.QUADRATURE, *_single(network, find_overload(network).sustained))
 
 
@@ -146,7 +146,7 @@ def growth_alone(network: Network, load: FloatArray) -> FloatArray:
     Parameters
     ----------
     load
-        Servers u that they hold, shape (stations, points).
+        Servers u held by them, shape (stations, points).
     """
     growth = np.ones(load.shape)
     for k in np.flatnonzero(~network.is_delay).tolist():
@@ -161,19 +161,19 @@ def growth_alone(network: Network, load: FloatArray) -> FloatArray:
 
 
 def _sizes(network: Network) -> list[int]:
-    """N_c + 1 of each closed class, the largest of all points."""
+    """N_c + 1 for each closed class, the largest over all points."""
     return [int(n) + 1 for n in network.population[~network.is_open].max(axis=1)]
 
 
 def walk_cost(network: Network) -> Cost:
-    """What mean value analysis over the lattice of populations takes."""
+    """The cost of mean value analysis over the lattice of populations."""
     closed = ~network.is_open
     memory = lattice_bytes(_sizes(network), len(network.stations), network.population.shape[1])
     return estimate_walk(memory, network.demand[closed], network.population[closed])
 
 
 def convolution_cost(network: Network) -> Cost:
-    """What a convolution takes, with each of the parallel queues as a station of its own."""
+    """The cost of a convolution, with each of the parallel queues as a station of its own."""
     sizes, points = _sizes(network), network.population.shape[1]
     queues = np.where(network.is_delay[:, None], 0, network.queues).max(axis=1)
     memory = convolution_bytes(sizes, int(queues.sum()), points)
@@ -182,7 +182,7 @@ def convolution_cost(network: Network) -> Cost:
 
 
 def _lengths(network: Network) -> FloatArray:
-    """Speeds of each station until the last that closed jobs, and one more, come to."""
+    """Number of speeds of each station that matter for the closed jobs and one more."""
     jobs = max(int(network.population.sum(axis=0).max()), 1) + 1
     each = (network.servers / network.queues).max(axis=1)
     for k, speeds in network.speeds.items():
@@ -205,7 +205,7 @@ def _grown(
 
 
 def _by_convolutions(network: Network, load: FloatArray) -> Lengths:
-    """Convolve the points of each set of numbers of servers together."""
+    """Convolve points with the same numbers of servers together."""
     _, group = distinct_columns(network.servers)
     rate, queue = np.zeros(network.demand.shape)[:, 0], np.zeros(network.demand.shape)
     rate, queue = rate[~network.is_open], queue[~network.is_open]
@@ -221,7 +221,7 @@ def _by_convolutions(network: Network, load: FloatArray) -> Lengths:
 
 
 def _by_convolution(network: Network, load: FloatArray) -> Lengths:
-    """Convolve, each of the parallel queues as a station of its own."""
+    """Convolve, with each of the parallel queues as a station of its own."""
     closed = ~network.is_open
     demand = network.demand[closed]
     which, speeds, taken, share = convolution_stations(network, load)
@@ -250,7 +250,7 @@ def _by_convolution(network: Network, load: FloatArray) -> Lengths:
 
 
 def _guess(network: Network, load: FloatArray) -> FloatArray:
-    """Throughputs as if each station were one server of the speed that it has when full."""
+    """Throughputs as if each station were one server, of the speed that it has when full."""
     full = np.where(network.is_crowd[:, None], network.fastest, 1.0)
     free = np.where(network.is_delay[:, None], 1.0, 1 - load / network.full)
     population = network.population[~network.is_open]
@@ -262,15 +262,16 @@ def _guess(network: Network, load: FloatArray) -> FloatArray:
 def convolution_stations(
     network: Network, load: FloatArray
 ) -> tuple[list[int], tuple[FloatArray, ...], FloatArray, FloatArray]:
-    """Queues of the convolution, parallel ones separately.
+    """Queues for the convolution, with parallel ones separately.
 
-    Servers beyond the number of closed jobs are never used by these: where open classes use some,
-    what they leave closed jobs is a speed for each number of these, one more of which tells how
-    many open jobs are there beside the last.
+    Closed jobs never use more servers than there are jobs. If open classes use some, the capacity
+    left to closed jobs is a speed for each number of these, and one more number gives the open jobs
+    present beside the last.
 
     Returns
     -------
-    The station of each, its speeds, what open classes take of those, its share of the station.
+    For each, its station, its speeds, the share of these taken by open classes, its part of the
+    station.
     """
     copies = np.where(network.is_delay, 0, network.queues[:, 0]).astype(int)
     which = np.repeat(np.arange(len(copies)), copies).tolist()

@@ -1,4 +1,4 @@
-"""One open class at stations with laws of their own: each alone, at the flow that comes to it."""
+"""One open class at stations with laws of their own, each solved at its arrival rate."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from headway.queueing.stations.rows import in_a_row
 
 
 def by_station(network: Network) -> Result:
-    """Solve each station at the rate lambda V that comes to it: R = W(lambda V) + S."""
+    """Solve each station at its arrival rate lambda V: R = W(lambda V) + S."""
     rates, visits, times = network.rates[0], network.visits[0], network.service_times[0]
 
     def row(value: object) -> FloatArray:
@@ -34,19 +34,19 @@ def by_station(network: Network) -> Result:
 
 
 def is_exact(network: Network) -> bool:
-    """Whether what comes to each station is Poisson.
+    """Whether the arrivals of each station are Poisson.
 
-    It is where all stations at which jobs wait have a product form, or there is one alone, to which
-    jobs come once.
+    They are if all stations with waiting have a product form, or if there is a single one, visited
+    once.
     """
     queues = [k for k, s in enumerate(network.kinds) if s.can.product_form is not ServiceKind.DELAY]
     once = len(queues) == 1 and bool((network.visits[0, queues] <= 1 + _ROUNDING).all())
     return once or all(network.kinds[k].can.product_form for k in queues)
 
 
-_ROUNDING = 1e-9  # of visits that follow from traffic equations
+_ROUNDING = 1e-9  # of visits computed from traffic equations
 
 
 def error(network: Network) -> Error:
-    """Exact where all flows are Poisson; else it is not known how far it may be off here."""
+    """Exact if all flows are Poisson; otherwise the error is not known here."""
     return EXACT if is_exact(network) else Error(0.0, np.inf)

@@ -1,4 +1,4 @@
-"""Networks in which classes go before others: solved by class, open ones by their own laws."""
+"""Networks with priorities: solved by class, open classes by their own laws."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ from headway.queueing.orders.mva import Rest, ordered_mva
 
 
 def open_by_priority(network: Network) -> Result:
-    """Solve open classes by the laws of each station, some of which go by priority."""
+    """Solve open classes by the laws of each station, some of which have priorities."""
     overload = find_overload(network)
     exact = exact_by_priority(network)
     if not exact:
@@ -44,14 +44,14 @@ def by_mean_value(network: Network, method: Method) -> Result:
     Parameters
     ----------
     network
-        With some closed classes.
+        A network with some closed classes.
     method
-        Schweitzer's shares, or those that Linearizer corrects.
+        Schweitzer's shares, or those corrected by Linearizer.
 
     Raises
     ------
     Saturated
-        For open classes that find a full station beside closed ones, also of higher priority.
+        For open classes at a saturated station beside closed ones, also of higher priority.
     """
     overload = find_overload(network)
     refuse_overload(overload)
@@ -65,14 +65,14 @@ def by_mean_value(network: Network, method: Method) -> Result:
 def priorities(
     network: Network, overload: Overload, method: Method, note: str, rest: Rest
 ) -> Result:
-    """Answer by the throughputs and times of visits of all classes.
+    """The result from the throughputs and times of visits of all classes.
 
     Parameters
     ----------
     network, overload
-        The whole, and the stations that open classes fill.
+        The whole network, and the stations that open classes saturate.
     method, note
-        How it was solved, and what is approximate about that.
+        The method, and what is approximate about it.
     rest
         Throughputs [1/s] and response times per visit [s].
     """
@@ -85,7 +85,7 @@ def priorities(
 def priority_label(
     network: Network, *, closed: bool, local: bool = False, starved: Sequence[str] = ()
 ) -> str:
-    """The label of its priorities, and on the other queues that jobs come to as well."""
+    """The label for priorities, and for other queues that their departures reach."""
     first = ranked(network)
     others = ~first & ~network.is_delay & np.any(comers(network), axis=(0, 2))
     return priority_note(
@@ -98,14 +98,14 @@ def priority_label(
 
 
 def starved(network: Network, rate: FloatArray) -> list[str]:
-    """Names of closed classes that get hardly anything done beside the others."""
+    """Names of closed classes that hardly complete anything beside the others."""
     some = (network.population > 0) & ~network.is_open[:, None]
     least = np.any(some & (rate < _LEAST * rate.max(axis=0)), axis=1)
     return [c.name for c, hardly in zip(network.classes, least, strict=True) if hardly]
 
 
 _LEAST = 1e-6
-"""Of the largest throughput: below, no chain that errors were measured by had digits."""
+"""Of the largest throughput: below this, no chain used to measure errors had any digits."""
 
 
 def _named(network: Network) -> list[str]:
@@ -113,7 +113,7 @@ def _named(network: Network) -> list[str]:
 
 
 def check_fits(network: Network, stay: FloatArray) -> None:
-    """Refuse open classes to which closed ones that go first leave too little."""
+    """Refuse open classes to which closed ones of higher priority leave too little capacity."""
     endless = network.is_open[:, None, None] & ~np.isfinite(stay)
     if endless.any():
         c, k, _ = np.argwhere(endless)[0]

@@ -12,7 +12,7 @@ from headway.queueing.stations.abilities import ServiceKind
 
 
 def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
-    """Return each station's discipline, without priorities where all jobs have the same one."""
+    """Each station's discipline, without priorities if all jobs have the same one."""
     real = ranked(network)
     disciplines: list[Discipline | None] = []
     for station, first in zip(network.stations, real, strict=True):
@@ -22,7 +22,7 @@ def disciplines_at(network: Network) -> tuple[Discipline | None, ...]:
 
 
 def priority_network_of(network: Network) -> PriorityNetwork:
-    """Return the arrays of a network that `headway.queueing.orders.mva` reads."""
+    """The arrays of a network, in the form that `headway.queueing.orders.mva` takes."""
     return PriorityNetwork(
         network.service_times,
         network.visits,

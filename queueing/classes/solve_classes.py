@@ -19,8 +19,8 @@ def solve_multiclass(
 ) -> Result:
     """Solve a network of several classes, each of them open or closed.
 
-    Open classes take their share of every server first; closed ones circulate in what is
-    left: exact for product-form networks (BCMP), single servers and pools alike.
+    Open classes take their share of every server first, and closed ones circulate in the rest:
+    exact for product-form networks (BCMP), with single servers and with pools.
 
     Parameters
     ----------
@@ -29,22 +29,22 @@ def solve_multiclass(
     classes
         Classes, in the same order.
     method
-        ``exact`` walks the lattice of populations. ``recal`` (whose work depends on the number
-        of jobs and stations, not of classes) and ``quadrature`` (few stations) are exact, too,
-        for single servers and delays; pools are convolved. ``schweitzer`` and ``linearizer``
-        are approximate. ``auto`` takes the exact one estimated fastest, unless all need more
-        than 1 GB or much time. ``chain`` goes through all states, and is what small
-        networks without a product form are solved by.
+        ``exact`` walks the lattice of populations. ``recal`` (whose work depends on the number of
+        jobs and stations, not of classes) and ``quadrature`` (few stations) are exact too, for
+        single servers and delays; pools are convolved. ``schweitzer`` and ``linearizer`` are
+        approximate. ``auto`` takes the exact one with the shortest estimated time, unless all need
+        more than 1 GB or much time. ``chain`` goes through all states, and solves small networks
+        without a product form.
     saturation
-        ``refuse`` raises where open classes saturate a station; ``mark`` answers all other
-        points, and says in `saturated` which were not. At a saturated point the classes that
-        need a full station have infinite response times there; closed ones among them come to
-        rest (throughput 0), being served ever more slowly beside an endless queue. Everybody
-        else is answered as though all that open classes offer reached the other stations.
+        ``refuse`` raises if open classes saturate a station; ``mark`` solves all other points, and
+        marks saturated ones in `saturated`. At a saturated point the classes that visit a full
+        station have infinite response times there; closed ones among them come to rest (throughput
+        0), as they are served ever more slowly beside an endless queue. All others are solved as if
+        everything that open classes offer reached the other stations.
 
     ways
-        How jobs go between stations, where that is known: small closed networks that have no
-        product form are then solved exactly, state by state.
+        Routes of jobs between stations, if known: small closed networks without a product form are
+        then solved exactly, state by state.
 
     Returns
     -------
@@ -54,9 +54,9 @@ def solve_multiclass(
     ------
     Saturated
         With ``refuse``, for open classes that some station cannot serve, with its name and
-        limit.
+        capacity.
     GraphError, InvalidParameter
-        For what is no network, or a lattice too large for ``exact``.
+        For an invalid network, or a lattice too large for ``exact``.
 
     Examples
     --------

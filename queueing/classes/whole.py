@@ -1,4 +1,4 @@
-"""Closed classes without a product form, exactly by their whole Markov chain where it is small."""
+"""Closed classes without a product form, exactly by their whole Markov chain if it is small."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,14 +25,14 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.times.phase_type import STAGES
 
 MOST_STATES = 2000
-"""States up to which a chain is solved where nobody asks for it: some 30 ms a point."""
+"""Most states of a chain solved without being asked for: some 30 ms a point."""
 
 MOST_SOLVED = 200_000
-"""States times operating points up to which all points are."""
+"""Most states times operating points for which all points are solved."""
 
 
 def most_states(asked: str) -> int:
-    """Limit on the number of states: where somebody asks for an exact method it is higher."""
+    """Largest number of states, which is higher if an exact method was asked for."""
     return MOST_STATES if asked == Method.AUTO else MOST_REQUESTED
 
 
@@ -42,14 +42,14 @@ def whole_chain(network: Network, most: int) -> CircuitMeans | None:
     Parameters
     ----------
     network
-        Stations, classes and ways; services are exponential with a mean by class.
+        Stations, classes and routes; services are exponential with a mean by class.
     most
-        States that are not too many.
+        The largest number of states to accept.
 
     Returns
     -------
-    Jobs and completions by class and station; None for open classes, services of no time or at
-    varying speeds or not exponential, jobs whose ways are not known, and chains that are too large.
+    Jobs and completions by class and station. None for open classes; services of no time, at
+    varying speeds or not exponential; unknown routes; and chains that are too large.
     """
     ways = network.ways
     if ways is None or not _has_chain(network):
@@ -71,7 +71,7 @@ def whole_chain(network: Network, most: int) -> CircuitMeans | None:
 
 
 def _has_chain(network: Network) -> bool:
-    """Whether all are closed, and every service exponential, of some time and at one speed.
+    """Whether all classes are closed, and all services exponential, positive and at one speed.
 
     And whether every discipline has states.
     """
@@ -86,7 +86,7 @@ def _takes_no_time(network: Network) -> bool:
 
 
 def _alike(network: Network, ways: Routing) -> list[NDArray[np.intp]]:
-    """Operating points that have the same states: all but times is alike."""
+    """Operating points with the same states: they differ in times only."""
     points = network.population.shape[1]
     parts = [network.population, network.servers, network.think_time > 0]
     parts += [part.reshape(-1, part.shape[-1]) for part in ways.parts]
@@ -101,18 +101,18 @@ def _solved(network: Network, ways: Routing, most: int) -> CircuitMeans | None:
 
 
 def whole_numbers(network: Network, place: int) -> tuple[FloatArray, float] | None:
-    """How many jobs of all classes are at a station, state by state at one operating point.
+    """Numbers of jobs of all classes at a station, state by state at one operating point.
 
     Parameters
     ----------
     network
         As for `whole_chain`.
     place
-        Which of the stations.
+        Index of the station.
 
     Returns
     -------
-    As of `headway.queueing.markov.circuits.circuit_numbers`; None where there is no such chain.
+    As from `headway.queueing.markov.circuits.circuit_numbers`; None if there is no chain.
     """
     if network.ways is None or not _has_chain(network):
         return None
@@ -121,19 +121,19 @@ def whole_numbers(network: Network, place: int) -> tuple[FloatArray, float] | No
 
 
 def tagged_circuit(network: Network) -> TaggedCircuit | None:
-    """A network at one operating point, and the same with a job that is followed.
+    """A network at one operating point, and the same network with a tagged job.
 
-    A delay of the followed job is one of `STAGES` stages, nearly constant; those of the others are
-    exponential.
+    A delay of the tagged job has `STAGES` stages, so that it is nearly constant; those of the
+    others are exponential.
 
     Parameters
     ----------
     network
-        As for `whole_chain`, of one point.
+        As for `whole_chain`, at one point.
 
     Returns
     -------
-    None where there is no such chain.
+    None if there is no chain.
     """
     ways = network.ways
     if ways is None or not _has_chain(network):
@@ -159,7 +159,7 @@ def tagged_circuit(network: Network) -> TaggedCircuit | None:
 
 
 def _tagged_onward(whole: Circuit, c: int, stages: Mapping[int, int]) -> tuple[Onward, ...]:
-    """Where the followed job goes from each station, and from each stage of its delays."""
+    """Routes of the tagged job from each station, and from each stage of its delays."""
     classes = len(whole.populations)
 
     def after(k: int) -> Onward:
@@ -174,7 +174,7 @@ def _tagged_onward(whole: Circuit, c: int, stages: Mapping[int, int]) -> tuple[O
 
 
 def _tagged_rates(network: Network, delays: Sequence[int]) -> FloatArray:
-    """As `_rates`, of the followed job and the others."""
+    """Rates as in `_rates`, for the tagged job and the others."""
     served = network.service_times[:, :, 0].T
     staged = np.repeat(served[list(delays)] / STAGES, STAGES, axis=0)
     times = np.tile(np.concatenate([served, staged]), 2).ravel()
@@ -183,7 +183,7 @@ def _tagged_rates(network: Network, delays: Sequence[int]) -> FloatArray:
 
 
 def _orders(network: Network, copies: int = 1) -> tuple[Order, ...]:
-    """How each station serves so many sets of the classes."""
+    """How each station serves so many copies of the set of classes."""
     jobs = int(network.population[:, 0].sum())
     ranks = tuple(c.priority for c in network.classes) * copies
     return tuple(
@@ -192,7 +192,7 @@ def _orders(network: Network, copies: int = 1) -> tuple[Order, ...]:
 
 
 def _circuit(network: Network, ways: Routing) -> Circuit:
-    """Classes and ways as they are at the first operating point, and at all with these states."""
+    """Classes and routes as at the first operating point, and at all with the same states."""
     classes, stations = network.demand.shape[:2]
     return Circuit(
         _orders(network),
@@ -207,7 +207,7 @@ def _circuit(network: Network, ways: Routing) -> Circuit:
 
 
 def _rates(network: Network) -> FloatArray:
-    """Rates of service by station and class, then of thinking, shape (rates, points) [1/s]."""
+    """Service rates by station and class, then those of thinking, shape (rates, points) [1/s]."""
     served = network.service_times.swapaxes(0, 1).reshape(-1, len(network.population[0]))
     times = np.concatenate([served, network.think_time])
     return np.asarray(1 / np.where(times > 0, times, 1.0))
@@ -222,7 +222,7 @@ def _onward(ways: Routing, c: int, k: int) -> Onward:
     return onward_from(chances, left if left > _ROUNDING else 0.0, c)
 
 
-_ROUNDING = 1e-12  # of chances that sum to 1
+_ROUNDING = 1e-12  # of probabilities that sum to 1
 
 
 def _order(station: SharedStation, servers: int, jobs: int, ranks: tuple[int, ...]) -> Order:

@@ -1,6 +1,6 @@
-"""Approximate mean value analysis: one equation for N jobs in place of a recursion up to N.
+"""Approximate mean value analysis: one equation for N jobs instead of a recursion up to N.
 
-Everything is an array over (classes, stations, points), so one class is a special case.
+All arrays have the shape (classes, stations, points), so one class is a special case.
 
 Source: Schweitzer, "Approximate analysis of multiclass closed networks of queues", 1979;
 Bard 1979; Chandy and Neuse, "Linearizer", CACM 25(2), 1982; de Souza e Silva and Muntz, IEEE
@@ -18,26 +18,27 @@ from headway.queueing.closed.fixed_point import Iterate, Linear, settle
 from headway.queueing.closed.pools import Crowd
 from headway.records import dataclass
 
-_CORRECTIONS = 3  # Chandy and Neuse: more change little; elsewhere than at single servers, than 1
+# Chandy and Neuse's number; more change little, and other than at single servers 1 suffices
+_CORRECTIONS = 3
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """Stations that serve in order of arrival classes of different times.
+    """Stations that serve classes of different times in order of arrival.
 
     Parameters
     ----------
     here
-        Which they are, shape (stations, points).
+        Which stations these are, shape (stations, points).
     service_times
         S of the closed classes, shape (classes, stations, points) [s].
     visits
-        V, likewise.
+        V, of the same shape.
     open_load, open_work
-        Servers that open classes hold, and their sum of servers times S [s], of what is left of S
-        where times are not exponential, shape (stations, points).
+        Servers that open classes hold, and their sum of servers times S [s], with the rest of S if
+        times are not exponential, shape (stations, points).
     rest
-        What a job in service still takes, beyond S: S (scv - 1) / 2, as `service_times` [s].
+        The rest of a job's service beyond S: S (scv - 1) / 2, as `service_times` [s].
     """
 
     here: NDArray[np.bool_]
@@ -57,16 +58,16 @@ class Closed:
     demand
         Demands D, shape (classes, stations, points) [s].
     queues
-        Separate queues each station is split into, shape (stations, points).
+        Number of separate queues of each station, shape (stations, points).
     think_time, population
         Z [s] and N, shape (classes, points).
     free
-        Share of a server that open classes leave, shape (stations, points); all if not given.
+        Share of a server that open classes leave, shape (stations, points); all of it by default.
     crowded, rates
-        Rows of the stations whose speed depends on the number of jobs, and their speeds with
-        1, 2... jobs, shape (numbers, stations of these, points); the last holds on.
+        Indices of stations whose speed depends on the number of jobs, and their speeds with 1, 2...
+        jobs, shape (numbers, stations of these, points); then the last holds.
     ordered
-        Stations that serve in order of arrival.
+        The stations that serve in order of arrival.
     """
 
     demand: FloatArray
@@ -79,7 +80,7 @@ class Closed:
     ordered: Ordered | None = None
 
     def at(self, points: NDArray[np.intp]) -> "Closed":
-        """Give some of the points, in a row."""
+        """The network at some of the points."""
         line = self.ordered
         return replace(
             self,
@@ -94,7 +95,7 @@ class Closed:
 
     @cached_property
     def full(self) -> FloatArray:
-        """Work each station does for closed jobs when it is full of them, shape as `queues`."""
+        """Work rate of each station for closed jobs when it is full of them, shape as `queues`."""
         free = np.ones(self.queues.shape) if self.free is None else self.free
         full = self.queues * free
         if self.rates is not None:
@@ -108,7 +109,7 @@ class Closed:
 
     @property
     def steady(self) -> Linear | None:
-        """The coefficients, where no station's depend on the state."""
+        """The coefficients, if they depend on the state at no station; otherwise None."""
         return None if self.ordered is not None or self.crowded else self._plain
 
     @cached_property
@@ -116,16 +117,16 @@ class Closed:
         return Crowd(np.ones((1, 0, 0)) if self.rates is None else self.rates)
 
     def linear(self, state: Iterate) -> Linear:
-        """Give the coefficients of the residence times near a state."""
+        """The coefficients of the residence times near a state."""
         near = self._plain
         if self.ordered is not None:
             near = self._in_order(self.ordered, near, state)
         return self._at_multiple_servers(near, state) if self.crowded else near
 
     def _at_multiple_servers(self, near: Linear, state: Iterate) -> Linear:
-        """Return the coefficients where an arrival at several servers may find one idle.
+        """The coefficients with stations of several servers, where an arrival may find one idle.
 
-        The number that a mean job finds depends on the queue length; classes differ by `share`.
+        The number found by an average job depends on the queue length; classes differ by `share`.
         """
         rows = list(self.crowded)
         work, taken, share = self._in_service(state)
@@ -139,9 +140,9 @@ class Closed:
         return replace(near, offset=offset, extra=extra, slope=slope)
 
     def _in_service(self, state: Iterate) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Work in service at crowded stations, and the chances that a job is the one taken away.
+        """Work in service at crowded stations, and probabilities that a job is removed.
 
-        They are a class's share of the work over N_c, and their mean.
+        They are a class's share of the work over N_c, and the mean of these.
         """
         work = state.rate[:, None] * self.demand[:, list(self.crowded)]
         total = np.maximum(work.sum(axis=0), _NOBODY)
@@ -149,7 +150,7 @@ class Closed:
         return total, (work * share).sum(axis=0) / total, share
 
     def growth(self, state: Iterate) -> FloatArray:
-        """Response over service time of a job that comes from outside, shape as `queues`."""
+        """Response over service time of a job from outside, shape as `queues`."""
         jobs = self.queues + state.queue.sum(axis=0)
         if self.crowded:
             work, taken, _ = self._in_service(state)
@@ -157,7 +158,7 @@ class Closed:
         return np.asarray(jobs / self.full)
 
     def _in_order(self, line: Ordered, near: Linear, state: Iterate) -> Linear:
-        """Let an arrival wait for the work of those it finds, R = S + (g - 1) S'."""
+        """The coefficients if an arrival waits for the work that it finds, R = S + (g - 1) S'."""
         mine = state.queue / np.maximum(self.population, 1)[:, None]
         jobs = state.queue.sum(axis=0) - mine + line.open_load
         times, served = line.service_times, state.rate[:, None] * line.visits * line.service_times
@@ -170,17 +171,17 @@ class Closed:
         return replace(near, offset=self.demand - waits, gain=near.gain * scale)
 
 
-_NOBODY = 1e-300  # jobs, where there are none, so that 0 / 0 stays away
+_NOBODY = 1e-300  # stands for 0 jobs, to avoid 0 / 0
 
 
 def schweitzer(network: Closed) -> Iterate:
-    """Bard's and Schweitzer's approximation: an arriving job leaves its own share out.
+    """Bard's and Schweitzer's approximation: an arriving job leaves out its own share.
 
     Q_jk seen by class c is Q_jk for other classes and Q_ck (N_c - 1) / N_c for its own.
 
     Returns
     -------
-    Throughputs, queue lengths, and what one more job would meet at each station.
+    Throughputs, queue lengths, and what an additional job would find at each station.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def schweitzer(network: Closed) -> Iterate:
 def linearizer(network: Closed) -> Iterate:
     """Chandy and Neuse's Linearizer: Schweitzer with shares corrected from one job fewer.
 
-    The networks with one job fewer of a class are solved as further points beside the whole.
+    The networks with one job fewer of a class are solved as additional points.
 
     Returns
     -------
@@ -222,12 +223,12 @@ def linearizer(network: Closed) -> Iterate:
 
 
 def _repeated(values: FloatArray, times: int) -> FloatArray:
-    """Lay copies of the points behind them."""
+    """The values repeated for copies of the points."""
     return np.tile(values, (1,) * (values.ndim - 1) + (times,))
 
 
 def _levels(network: Closed) -> Closed:
-    """Lay out the network and, behind it, those with a job fewer of the first, second... class."""
+    """The network, followed by those with a job fewer of the first, second... class, as points."""
     classes = len(network.population)
     every = np.tile(np.arange(network.queues.shape[1]), classes + 1)
     population = network.population[:, every].reshape(classes, classes + 1, -1)
@@ -237,9 +238,9 @@ def _levels(network: Closed) -> Closed:
 
 
 def _correction(levels: Closed, state: Iterate, times: int) -> FloatArray:
-    """What class j sees besides its own share left out: sum over c of n_c (share_c's change).
+    """What class j meets besides leaving out its own share: sum over c of n_c (share_c's change).
 
-    The sum over c is formed once for all levels; each level then takes one job's part away.
+    The sum over c is computed once for all levels; each level then subtracts one job's part.
     """
     classes, stations, columns = levels.demand.shape
     points = columns // times
@@ -255,7 +256,7 @@ def _correction(levels: Closed, state: Iterate, times: int) -> FloatArray:
 
 
 def _evenly(network: Closed) -> Iterate:
-    """Start with every class spread over the stations it visits."""
+    """The initial state, with every class spread evenly over the stations that it visits."""
     visited = network.demand > 0
     share = network.population[:, None] / np.maximum(visited.sum(axis=1, keepdims=True), 1)
     queue = np.where(visited, share, 0.0)

@@ -1,10 +1,10 @@
 """Buzen's convolution for one class, with every factor scaled to a probability.
 
-Jobs at a station of an *open* network with throughput c are distributed by f(n) ~ the
-station's product form; the closed network with N jobs is that open one, given that it holds
-N. So G(n), the convolution of all f, is the chance of n jobs in the open network: never
-above 1, and largest near N when c is chosen to hold N on average. Nothing can overflow,
-every sum is of positive terms, and X(N) = c G(N-1) / G(N) for any c.
+Jobs at a station of an *open* network with throughput c are distributed by f(n) ~ the station's
+product form; the closed network with N jobs is that open one, given that it holds N. So G(n), the
+convolution of all f, is the probability of n jobs in the open network: never above 1, and largest
+near N if c is chosen to hold N on average. Nothing can overflow, every sum is of positive terms,
+and X(N) = c G(N-1) / G(N) for any c.
 
 Source: Buzen, "Computational algorithms for closed queueing networks with exponential
 servers", CACM 16(9), 1973; Bruell and Balbo, *Computational Algorithms for Closed Queueing
@@ -30,15 +30,16 @@ from headway.queueing.network.arrays import spread
 from headway.queueing.network.points import by_network
 from headway.queueing.stations.abilities import ServiceKind
 
-_FILTER_WORTH = 2_000_000  # steps of recurrences from which SciPy's filter is worth its import
-BLOCK = 1 << 15  # numbers of a series, over all points of a block: they stay in the cache
-_POINTS = 1 << 14  # points whose numbers stay in the second-level cache
-_AT_ONCE = 2e8  # operations without a break, some 0.1 s: so that it may be interrupted
-_MANY_JOBS = 10_000  # beyond, products of so many ratios lose digits: sums of logarithms take over
-_FEW_STATES = 6000  # of one station, up to which arrays are faster than the kernel: measured
-_CHAIN = 1 << 18  # states of networks of one station that are laid side by side
-_CERTAIN = 1e150  # so much likelier is certain
-LEAST = 1e-280  # chances below may have lost digits
+_FILTER_WORTH = 2_000_000  # steps of recurrences above which SciPy's filter is worth its import
+BLOCK = 1 << 15  # numbers of a series, over all points of a block, that fit into the cache
+_POINTS = 1 << 14  # points whose numbers fit into the second-level cache
+_AT_ONCE = 2e8  # operations without checking for Ctrl-C, some 0.1 s
+# above this, products of so many ratios lose digits, and sums of logarithms are used
+_MANY_JOBS = 10_000
+_FEW_STATES = 6000  # states of one station up to which arrays are faster than the kernel: measured
+_CHAIN = 1 << 18  # states of networks of one station that are solved side by side
+_CERTAIN = 1e150  # ratio of probabilities that counts as certainty
+LEAST = 1e-280  # probabilities below this may have lost digits
 _SERIES_END = 45.0  # exp(-45) is far below a rounding error
 
 
@@ -50,9 +51,10 @@ class Convolved(NamedTuple):
     rate
         Throughput, shape (points,) [1/s].
     single, several
-        Queue lengths of stations of single servers, and of varying ones, shape (stations, points).
+        Queue lengths of single-server stations, and of those of varying speed, shape (stations,
+        points).
     working
-        Mean share of their servers that works, of the varying ones.
+        Mean share of servers working, at stations of varying speed.
     """
 
     rate: FloatArray
@@ -81,7 +83,7 @@ def convolution(
     Raises
     ------
     InvalidParameter
-        For a population whose series would need too much memory.
+        For a population whose series needs too much memory.
     """
     check_memory([int(population.max()) + 1], series_bytes(varying, population))
     numbers = _numbers(queues, varying, think_time)
@@ -101,14 +103,14 @@ def convolution(
 
 
 def _block_size(population: FloatArray) -> int:
-    """Points whose series stay in the cache."""
+    """Number of points whose series fit into the cache."""
     return max(1, BLOCK // (int(population.max()) + 1))
 
 
 def _points_at_once(
     queues: Sequence[ClosedStation], varying: Sequence[ClosedStation], population: FloatArray
 ) -> int:
-    """Points that a kernel takes without a break."""
+    """Number of points that a kernel solves in one call."""
     rounds = sum(int(station.queues.max()) for station in queues) + len(queues)
     speeds = (len(varying) - 1) * sum(len(station.speeds) for station in varying)
     each = (float(population.max()) + 1) * (rounds + 8 * len(varying) + speeds + 1)
@@ -122,7 +124,7 @@ def _balanced(
     population: FloatArray,
     part: slice,
 ) -> Convolved:
-    """Solve some points, in open networks that hold about as many jobs."""
+    """Solve some points, by open networks that hold about as many jobs."""
     queues, varying = ([points_of(c, part) for c in each] for each in (queues, varying))
     think_time, population = think_time[part], population[part]
     scale = balanced_rate(queues, varying, think_time, population)
@@ -140,7 +142,7 @@ def _compiled(
     thinking: FloatArray,
     population: FloatArray,
 ) -> Convolved:
-    """Solve a block by the kernel; points beyond the range of numbers are tried once more."""
+    """Solve a block by the kernel; points beyond the range of numbers are tried again."""
     answers, least = _by_kernel(queues, varying, thinking, population)
     for point in np.flatnonzero(~((least >= LEAST) & np.isfinite(least))):
         one = slice(point, point + 1)
@@ -157,7 +159,7 @@ def _by_kernel(
     thinking: FloatArray,
     population: FloatArray,
 ) -> tuple[Convolved, FloatArray]:
-    """Answers of the kernel, and the lesser of G(N - 1) and G(N) by point."""
+    """The kernel's results, and the smaller of G(N - 1) and G(N) by point."""
     points = population.size
     answers = Convolved(
         np.empty(points), *(np.empty((len(k), points)) for k in (queues, varying, varying))
@@ -180,14 +182,14 @@ def _by_kernel(
 
 
 def _table(rows: Sequence[FloatArray], points: int) -> FloatArray:
-    """Numbers of some stations, shape (stations, points)."""
+    """The numbers of some stations as an array (stations, points)."""
     return np.array([spread(row, points) for row in rows]).reshape(-1, points)
 
 
 def _speeds_in_a_row(
     varying: Sequence[ClosedStation],
 ) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]:
-    """Speeds of all stations in a row; how many each has, and at how many points."""
+    """Speeds of all stations in one array; the number of speeds of each, and of its points."""
     speeds = [station.speeds for station in varying]
     row = np.concatenate([np.zeros(0), *(each.ravel() for each in speeds)])
     lengths, widths = np.array([each.shape for each in speeds], int).reshape(-1, 2).T
@@ -212,25 +214,26 @@ def _closed_convolution(
     least: FloatArray,
     work: FloatArray,  # noqa: ARG001 - in which the kernel calculates
 ) -> None:
-    """Solve networks of numbers in the open network's unit of time, so that its throughput is 1.
+    """Solve networks with the time unit of the open network, so that its throughput is 1.
 
     Parameters
     ----------
     mean
-        Jobs that think, shape (points,).
+        Mean number of thinking jobs, shape (points,).
     ratio, count
-        Utilisation of each separate queue, and how many there are, shape (stations, points).
+        Utilisation of each separate queue, and the number of these, shape (stations, points).
     load, speeds, crew
-        Work of the varying stations, shape (stations, points); their speeds in a row, and crews.
+        Offered work at stations of varying speed, shape (stations, points); their speeds in one
+        array, and crews.
     lengths, widths
-        How many speeds each has, at how many points: 1 or all.
+        Number of speeds of each, and of its points: 1 or all.
     population
         N, shape (points,).
     rate, single, several, working
-        As of `Convolved`.
+        As in `Convolved`.
     least
-        The lesser of G(N - 1) and G(N), of which too small a number has lost digits; 1 where that
-        was seen to.
+        The smaller of G(N - 1) and G(N), which has lost digits if too small; 1 where that was
+        checked.
     """
     ends = np.cumsum(lengths * widths)
     tables = [
@@ -256,7 +259,7 @@ def _closed_convolution(
 
 
 def _joined(blocks: Sequence[Convolved]) -> Convolved:
-    """Blocks of points, in a row."""
+    """Blocks of points, joined."""
     return Convolved(*(np.concatenate(each, axis=-1) for each in zip(*blocks, strict=True)))
 
 
@@ -265,8 +268,8 @@ def _one_station(
 ) -> Convolved:
     """Throughput and queue length of many networks of one station, by birth and death.
 
-    Whoever is not at the station thinks: arrivals come at (N - n) / Z, as in the machine
-    repairman's model. Points are laid side by side, network or not.
+    Jobs that are not at the station think, so the arrival rate is (N - n) / Z, as in the machine
+    repair model. Points of any networks are solved side by side.
     """
     size = max(1, _CHAIN // (int(population.max()) + 1))
     parts = [slice(start, start + size) for start in range(0, population.size, size)]
@@ -279,12 +282,12 @@ def _chain(station: ClosedStation, think_time: FloatArray, population: FloatArra
     speeds = station.speeds[np.minimum(present, len(station.speeds)) - 1].T
     away = np.maximum(population[:, None] - present + 1, 0)
     demand = np.broadcast_to(station.demand, population.shape)
-    instant = demand / _CERTAIN >= think_time  # whoever thinks is as good as back
+    instant = demand / _CERTAIN >= think_time  # thinking jobs return practically at once
     still = np.where(instant, 1.0, think_time)[:, None]
     ratios = away * np.where(instant, _CERTAIN, demand / still[:, 0])[:, None] / speeds
     chances = weights(ratios)
     chances /= chances.sum(axis=1, keepdims=True)
-    # As many come as go: counted where it happens to the likelier number of jobs.
+    # Arrivals equal departures: they are counted at the likelier numbers of jobs.
     served = speeds / np.maximum(demand, LEAST)[:, None]
     through = np.where(ratios < 1, chances[:, :-1] * away / still, chances[:, 1:] * served)
     crew = np.ones(1) if station.crew is None else station.crew
@@ -294,7 +297,7 @@ def _chain(station: ClosedStation, think_time: FloatArray, population: FloatArra
 
 
 def series_bytes(varying: Sequence[ClosedStation], population: FloatArray) -> float:
-    """Memory of one operating point's series: one for each varying station, and a few more [B].
+    """Memory of the series of one operating point: one per varying station, and a few more [B].
 
     Examples
     --------
@@ -307,7 +310,7 @@ def series_bytes(varying: Sequence[ClosedStation], population: FloatArray) -> fl
 def _numbers(
     queues: Sequence[ClosedStation], varying: Sequence[ClosedStation], think_time: FloatArray
 ) -> FloatArray:
-    """All that makes a network, by operating point."""
+    """All numbers that define a network, by operating point."""
     lists = [think_time[None]]
     for station in (*queues, *varying):
         lists += [station.demand[None], station.queues[None]]
@@ -322,7 +325,7 @@ def _by_group(
     population: FloatArray,
     groups: Sequence[NDArray[np.intp]],
 ) -> Convolved:
-    """Solve network by network, all populations of each from as few series as hold them."""
+    """Solve network by network, with all populations of each from as few series as possible."""
     rate = np.zeros(population.shape)
     single = np.zeros((len(queues), population.size))
     several, working = (np.zeros((len(varying), population.size)) for _ in range(2))
@@ -345,7 +348,7 @@ def _series(
     think_time: FloatArray,
     jobs: NDArray[np.intp],
 ) -> Convolved:
-    """Answers of the largest of ascending populations, down to where the series underflows."""
+    """Results for ascending populations from the largest, down to where the series underflows."""
     most = jobs[-1:].astype(float)
     scale = balanced_rate(queues, varying, think_time, most)
     size = int(jobs[-1]) + 1
@@ -369,7 +372,7 @@ def _series(
 
 
 def _first_exact(chances: FloatArray) -> int:
-    """Least population from which on each chance, and the one before, has all its digits."""
+    """Smallest population from which each probability, and the one before, has all its digits."""
     low = np.flatnonzero(chances < LEAST)
     return int(low[-1]) + 2 if low.size else 0
 
@@ -384,7 +387,7 @@ def _lengths(chances: FloatArray, ratio: FloatArray) -> FloatArray:
 def _own_numbers(
     base: FloatArray, factors: Sequence["Factor"], which: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean number at a varying station, and share of it that works, times G(n), for every n."""
+    """Mean number at a varying station, and its share working, times G(n), for every n."""
     others = [factor for k, factor in enumerate(factors) if k != which]
     series = reduce(lambda series, factor: factor.times(series), others, base)
     return factors[which].number_times(series), factors[which].working_times(series)
@@ -397,7 +400,7 @@ def _check_range(top: FloatArray) -> None:
 
 
 def points_of(whole: ClosedStation, part: slice) -> ClosedStation:
-    """Cut some operating points out of a station."""
+    """A station at some of the operating points."""
 
     def cut(values: FloatArray) -> FloatArray:
         return values[..., part] if values.shape[-1] > 1 else values
@@ -414,7 +417,7 @@ def _block(
     mean: FloatArray,
     population: FloatArray,
 ) -> Convolved:
-    """Solve a block of points in the open network's unit of time, so that its throughput is 1."""
+    """Solve a block of points in the time unit of the open network, with throughput 1."""
     size, scale = int(population.max()) + 1, np.ones(population.shape)
     series = thinking(size, mean)
     ratios = [station.demand / station.queues for station in queues]
@@ -446,7 +449,7 @@ def _one_by_one(
     mean: FloatArray,
     population: FloatArray,
 ) -> Convolved:
-    """Solve points apart, where numbers up to the largest population lose a small one's digits."""
+    """Solve points one by one, if a series for the largest loses a small one's digits."""
     answers = []
     for point in range(population.size):
         one = slice(point, point + 1)
@@ -468,7 +471,8 @@ def balanced_rate(
     """Throughput of the open network that holds about N jobs, by Newton's method.
 
     It need not be exact. m servers count as one that is m times as fast after a delay, and so does
-    whatever gets faster, the delay being less where company more than makes up for the time alone.
+    any station that speeds up; the delay is reduced if further jobs more than make up for the time
+    alone.
     """
     fast = [
         at_jobs(
@@ -500,7 +504,7 @@ def balanced_rate(
 
 
 def _least_stay(station: ClosedStation, population: FloatArray) -> FloatArray:
-    """Least n over the speed with n jobs among the numbers that occur: 1 of servers."""
+    """Smallest n over the speed with n jobs, for n up to N; 1 for servers."""
     most = len(station.speeds)
     stays = np.minimum.accumulate(np.arange(1.0, most + 1)[:, None] / station.speeds)
     return at_jobs(np.broadcast_to(stays, (most, population.size)), population.clip(1, most) - 1)
@@ -523,7 +527,7 @@ def with_servers(
 
 
 def _filtered(series: FloatArray, ratios: FloatArray) -> FloatArray:
-    """Convolve by SciPy's cascade of filters, at the speed of C, point by point."""
+    """Convolve by SciPy's cascade of filters, in compiled code, point by point."""
     from scipy.signal import sosfilt
 
     sections = np.zeros((len(ratios), 6))
@@ -550,7 +554,7 @@ def _queue_length(chances: FloatArray, ratio: FloatArray, population: FloatArray
 
 
 def _one_queue_length(chances: FloatArray, ratio: float) -> float:
-    """Sum the series of a single point as far as its terms count: term j < U**j G(N)."""
+    """Sum the series of a single point as far as its terms matter: term j < U**j G(N)."""
     last = len(chances) - 1
     if ratio == 0 or last == 0:
         return 0.0
@@ -570,7 +574,7 @@ def _varying_numbers(
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """Mean numbers at the varying stations, and shares of them that work, times G(N).
 
-    By stations before, itself, stations after.
+    From the stations before each, itself, and the stations after.
     """
     if last is None:
         return [], []
@@ -586,7 +590,7 @@ def _varying_numbers(
 
 
 def _at_end(series: FloatArray, last: FloatArray | None, population: FloatArray) -> FloatArray:
-    """A series, convolved with the last station's where there is one, at N alone."""
+    """The value at N only of a series, convolved with that of the last station if there is one."""
     if last is not None:
         return meet(series, last, population)
     return np.where(population >= 0, at_jobs(series, population), 0.0)

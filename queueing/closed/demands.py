@@ -1,4 +1,4 @@
-"""What a closed network needs to know of its stations, as arrays over operating points."""
+"""What a closed network needs of its stations, as arrays over operating points."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,25 +14,25 @@ from headway.queueing.stations.base import Station
 
 
 class ClosedStation(NamedTuple):
-    """A station as a closed network sees it: the demand for it, and how it serves.
+    """A station in a closed network: its demand, and how it serves.
 
     Parameters
     ----------
     kind
-        How it serves: as a delay, a queue, or at a varying speed; separate queues are a queue.
+        Whether it is a delay, a queue, or of varying speed; separate queues count as a queue.
     demand
-        Service a job needs of it, D = V S [s], shape (points,).
+        Service that a job needs there, D = V S [s], shape (points,).
     queues
-        Separate queues among which jobs choose at random, infinitely many of a delay, shape
+        Number of separate queues among which jobs choose at random, infinite for a delay, shape
         (points,).
     speeds
-        Of a varying station: its speed with 1, 2... jobs over that with one, shape
-        (numbers, points) or (numbers, 1); the last holds on.
+        For varying speed: the speed with 1, 2... jobs over that with one, shape (numbers, points)
+        or (numbers, 1); then the last holds.
     servers
-        Of a varying station that is a pool: its servers, shape (points,).
+        For a pool: the number of its servers, shape (points,).
     crew
-        Of a varying station with rates of its own: servers m of which min(n, m) work with n jobs
-        there, shape (points,) or (1,).
+        For rates of its own: the servers m of which min(n, m) work with n jobs present, shape
+        (points,) or (1,).
     """
 
     kind: ServiceKind
@@ -65,7 +65,7 @@ def closed_stations(
     shape: tuple[int, ...],
     population: FloatArray,
 ) -> list[ClosedStation]:
-    """Read stations as a closed product-form network sees them.
+    """The stations in the form that closed product-form networks take.
 
     Parameters
     ----------
@@ -74,11 +74,11 @@ def closed_stations(
     demand
         Service demands D, shape (stations, points) [s].
     servers
-        Servers of each, likewise.
+        Servers of each station, of the same shape.
     shape
         Shape of the operating points.
     population
-        Jobs N, shape (points,): of more servers than jobs no more than N can be busy.
+        Jobs N, shape (points,): at most N servers can be busy.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def closed_stations(
         _station(station, demand[k], servers[k], shape, population, is_pool=pooled[k])
         if used[k]
         else ClosedStation(ServiceKind.QUEUE, demand[k], np.ones(demand[k].shape), _STEADY)
-        for k, station in enumerate(stations)  # nobody spends time at an unused one
+        for k, station in enumerate(stations)  # no job spends time at a station without visits
     ]
 
 
@@ -120,7 +120,7 @@ def _station(
 
 
 def _pool(demand: FloatArray, count: FloatArray, population: FloatArray) -> ClosedStation:
-    """Make a station of m servers at one queue; a delay where no job ever finds all m busy."""
+    """A station of m servers at one queue; a delay if no job ever finds all m busy."""
     if (count >= population).all():
         return ClosedStation(ServiceKind.DELAY, demand, np.full(demand.shape, np.inf), _STEADY)
     most = int(min(count.max(), population.max()))
@@ -137,7 +137,7 @@ _STEADY = np.ones((1, 1))
 def check_network(
     stations: Sequence[Station], visits: Sequence[Amount], think_time: Amount
 ) -> None:
-    """Refuse anything but a closed network of numbers.
+    """Refuse everything but a closed network with numbers.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _NEGLIGIBLE = 1e-17  # share of a sum
 
 
 def has_few_digits(network: SinglePoint) -> bool:
-    """Whether `digit_convolution` can hold a network: no overflow, and few jobs that think.
+    """Whether `digit_convolution` can solve a network: no overflow, and few thinking jobs.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def has_few_digits(network: SinglePoint) -> bool:
 def digit_convolution(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
     """Throughput, shape (1,), and queue lengths, shape (stations, 1).
 
-    R_k = D_k G_k(N - 1) / G(N - 1), X = N / (Z + sum R_k), where G_k is G of the network
-    with a queue of k twice: its mean number, and one more, is G_k / G.
+    R_k = D_k G_k(N - 1) / G(N - 1), X = N / (Z + sum R_k), where G_k is the G of the network with a
+    second queue like k: its mean number, plus one, is G_k / G.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def digit_convolution(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
 def _thinking(mean: float) -> FloatArray:
     """Weights a**n / n! of n jobs thinking.
 
-    They are cut off where the rest is a negligible share of their sum, exp(a). Of G(N) it is
-    a smaller share still: there each weight is multiplied by G of the queues alone with N - n
-    jobs, which falls with n as the slowest queue's ratio is 1.
+    They are cut off where the rest is a negligible share of their sum, exp(a). It is a smaller
+    share still of G(N), as each weight is multiplied there by G of the queues alone with N - n
+    jobs, which decreases with n as the slowest queue's ratio is 1.
     """
     weights, enough = [1.0], _NEGLIGIBLE * exp(mean)
     while len(weights) < 2 * mean or weights[-1] > enough:
@@ -88,7 +88,7 @@ def _thinking(mean: float) -> FloatArray:
 def _sums(powers: FloatArray, digits: NDArray[np.intp]) -> FloatArray:
     """Weights of the sum of all queues' digits at each place, shape (values, places).
 
-    Where N - 1 has the digit 0 the sum is one more: then all that goes on is odd.
+    If N - 1 has the digit 0 the sum includes one more: then every carry is odd.
     """
     sums = np.zeros((len(powers) + 3, len(digits)))
     sums[1 - digits, np.arange(len(digits))] = 1.0
@@ -101,7 +101,7 @@ def _sums(powers: FloatArray, digits: NDArray[np.intp]) -> FloatArray:
 def _tables(sums: FloatArray, powers: FloatArray, width: int) -> FloatArray:
     """Weights from carry to carry, shape (places, 1 + stations, from, to).
 
-    One row is for the network itself, one for each station with a queue of it twice. From
+    One row is for the network itself, and one for each station, with a second queue like it. From
     carry s to carry t the digits add 2 t + 1 - s.
     """
     values, first = sums.T[:, None], width - 2
@@ -113,7 +113,7 @@ def _tables(sums: FloatArray, powers: FloatArray, width: int) -> FloatArray:
 
 
 def _added(row: FloatArray, tables: FloatArray, values: int) -> FloatArray:
-    """Weight of carrying nothing past the last place, for each row of the tables."""
+    """Weight of no carry past the last place, for each row of the tables."""
     carried = row[None, None]
     for table in tables:
         before = carried.shape[-1]

@@ -1,14 +1,14 @@
-"""Where approximate mean value analysis comes to rest, by Newton's method.
+"""The fixed point of approximate mean value analysis, by Newton's method.
 
 The residence time of class c at station k, when everything else is given, is
 
     R_ck = (o_ck + g_ck (v_k + t_ck)) / (1 + g_ck X_c / N_c)
 
-with v_k for what an arrival meets there, itself included. Two sets of equations are left,
-X_c (Z_c + sum over k of R_ck) = N_c and v_k = w_k + sum over c of X_c R_ck. The first is
-diagonal in X, so a step takes one linear system in v. Where a step leads no nearer, the plain
-iteration X_c = N_c / (Z_c + sum over k of R_ck) follows, which is slow where a station is
-nearly saturated but goes the right way.
+with v_k for what an arrival finds there, including itself. Two sets of equations remain, X_c (Z_c +
+sum over k of R_ck) = N_c and v_k = w_k + sum over c of X_c R_ck. The first is diagonal in X, so a
+step solves one linear system in v. If a step does not come nearer, the plain iteration X_c = N_c /
+(Z_c + sum over k of R_ck) follows, which is slow if a station is nearly saturated but goes in the
+right direction.
 """
 
 from typing import NamedTuple, Protocol
@@ -21,20 +21,21 @@ from headway.queueing.compiled.library import compiled
 from headway.records import dataclass
 
 _CLOSE = ((100, 1e-11), (400, 1e-8), (1000, 1e-5))
-"""Relative change at which it is at rest, in the first steps and in later ones: what takes long
-creeps along a direction in which the approximation itself hardly distinguishes."""
+"""Relative change at which it has converged, in its first steps and in later ones: slow cases
+move along a direction in which the approximation itself hardly differs.
+"""
 _TOLERANCES = np.array([tolerance for steps, tolerance in _CLOSE for _ in range(steps)])
 _LONGEST = 2.0  # logarithm of the largest factor of a step
-_EAGER = 25  # steps in which what was shortened may soon be whole again
-_SHORT = 1 / 64  # least part of a step that is taken
-_PLAIN = 3  # plain steps before Newton's
-_ROUNDING = 1e-13  # so much of a logarithm is missed by rounding alone: no sign of a step too far
-_AT_ONCE = 2e8  # operations without a break, some 0.1 s: so that it may be interrupted
+_EAGER = 25  # steps in which a shortened step may soon be lengthened again
+_SHORT = 1 / 64  # smallest part of a step that is taken
+_PLAIN = 3  # plain steps before Newton's method
+_ROUNDING = 1e-13  # error of a logarithm that is rounding only, and no sign of too long a step
+_AT_ONCE = 2e8  # operations without checking for Ctrl-C, some 0.1 s
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """Throughputs X, numbers v that an arrival finds, and queue lengths, at every point.
+    """Throughputs X, numbers v found by an arrival, and queue lengths, at every point.
 
     Parameters
     ----------
@@ -56,9 +57,9 @@ class Linear:
     offset, gain
         o and g, shape (classes, stations, points) [s].
     least
-        Residence time of a job that never waits, as for `gain` [s].
+        Residence time of a job without waiting, as `gain` [s].
     extra, slope
-        w, shape (stations, points), and its derivative by X_c, as for `gain`.
+        w, shape (stations, points), and its derivative by X_c, as `gain`.
     """
 
     offset: FloatArray | float
@@ -69,7 +70,7 @@ class Linear:
 
 
 class Equations(Protocol):
-    """A network: what does not change, and the coefficients at a state."""
+    """A network: its constant numbers, and the coefficients at a state."""
 
     @property
     def think_time(self) -> FloatArray:
@@ -83,11 +84,11 @@ class Equations(Protocol):
 
     @property
     def steady(self) -> Linear | None:
-        """The coefficients, where they are the same at every state and none but numbers."""
+        """The coefficients, if they are the same numbers at every state; otherwise None."""
         ...
 
     def linear(self, state: Iterate) -> Linear:
-        """Give the coefficients near a state."""
+        """The coefficients near a state."""
         ...
 
 
@@ -106,7 +107,7 @@ def settle(network: Equations, correction: FloatArray | float, state: Iterate) -
     Raises
     ------
     InvalidParameter
-        If the steps do not come to rest.
+        If the steps do not converge.
     """
     course = np.ones(state.rate.shape[1]), np.full(state.rate.shape[1], np.inf)
     near = network.steady
@@ -120,7 +121,7 @@ def settle(network: Equations, correction: FloatArray | float, state: Iterate) -
 
 
 _Course = tuple[FloatArray, FloatArray]
-"""Which part of a step each point takes, and by how much it missed; shape (points,)."""
+"""The part of a step that each point takes, and its last error; shape (points,)."""
 
 
 def _steps(
@@ -131,7 +132,7 @@ def _steps(
     first: int,
     course: _Course,
 ) -> tuple[Iterate, bool]:
-    """Take steps, as many as there are tolerances, until it is at rest, and whether it is."""
+    """Take at most as many steps as there are tolerances; the state, and whether it converged."""
     part, worst = course
     for step, tolerance in enumerate(tolerances.tolist(), first):
         around = _Around(network, correction, state)
@@ -166,7 +167,7 @@ def _steadily(
     state: Iterate,
     course: _Course,
 ) -> tuple[Iterate, bool]:
-    """Take the steps where coefficients are the same at every state, with breaks."""
+    """Take the steps for coefficients that are the same at every state, stopping for Ctrl-C."""
     classes, stations, points = shape = state.queue.shape
     shift = np.empty(shape)
     shift[:] = correction
@@ -203,20 +204,20 @@ def _steady_steps(
     rests: FloatArray,
     work: FloatArray,  # noqa: ARG001 - in which the kernel calculates
 ) -> None:
-    """Take the steps from the one numbered `first` on, until `rests` is 1, with no offset or slope.
+    """Take steps from number `first` on until `rests` is 1, without offset or slope.
 
     Parameters
     ----------
     gain, least, extra
-        As of `Linear`.
+        As in `Linear`.
     correction
         t, shape (classes, stations, points).
     think_time, population
         Z and N, shape (classes, points).
     rate, found, queue
-        As of `Iterate`: where to start, then where it came to.
+        As in `Iterate`: the start, then the result.
     part, worst
-        As `_Course`, likewise.
+        As in `_Course`; both are updated.
     """
     network = _Steady(think_time, population, Linear(0.0, gain, least, extra, 0.0))
     state = Iterate(rate.copy(), found.copy(), queue.copy())
@@ -225,7 +226,7 @@ def _steady_steps(
 
 
 class _Around:
-    """The equations, and the ways on, from a state."""
+    """The equations at a state, and the next states from there."""
 
     def __init__(self, network: Equations, correction: FloatArray | float, state: Iterate) -> None:
         self.state, self.network = state, network
@@ -244,16 +245,17 @@ class _Around:
         )
 
     def plain(self) -> Iterate:
-        """Take the throughputs that the residence times give."""
+        """The next state by plain iteration, with throughputs from the residence times."""
         rate = self.network.population / np.where(self.cycle > 0, self.cycle, 1.0)
         queue = rate[:, None] * self.residence
         return Iterate(rate, self.linear.extra + queue.sum(axis=0), queue)
 
     def newton(self, part: FloatArray) -> Iterate:
-        """Take the logarithms at which the equations, made linear in them, are fulfilled."""
+        """The next state by Newton's method, with the equations made linear in the logarithms."""
         state, near = self.state, self.linear
         cycle = np.where(self.cycle > 0, self.cycle, 1.0)
-        waits = self.residence > near.least  # who does not wait is not slowed by others either
+        # a job that does not wait is not slowed by others either
+        waits = self.residence > near.least
         own = self.residence / np.where(waits, self.bottom, 1.0)
         slow = np.where(waits, near.gain / self.bottom, 0.0)
         steep = (self.network.think_time + own.sum(axis=1)) / cycle
@@ -267,13 +269,13 @@ class _Around:
         wanted = self.missed_found + (by_rate * self.missed_jobs[:, None]).sum(axis=0)
         try:
             found = -np.linalg.solve(system, wanted.T[..., None])[..., 0].T
-        except np.linalg.LinAlgError:  # at a state where they do not determine the way on
+        except np.linalg.LinAlgError:  # at a state where the equations are singular
             return self.plain()
         rate = -(self.missed_jobs + (by_found * found).sum(axis=1)) / steep
         return self._moved(rate, found, part)
 
     def _moved(self, rate: FloatArray, found: FloatArray, part: FloatArray) -> Iterate:
-        """Go part of the way in logarithms, nowhere by more than a factor."""
+        """Take a part of a step in logarithms, limited to a factor in each number."""
         longest = np.maximum(np.abs(rate).max(axis=0), np.abs(found).max(axis=0, initial=0))
         part = part * np.minimum(1, _LONGEST / np.maximum(longest, _LONGEST))
         faster = self.state.rate * np.exp(part * rate)
@@ -283,7 +285,7 @@ class _Around:
 
 
 def _moved(network: Equations, state: Iterate, following: Iterate) -> float:
-    """Give the largest relative change of throughputs and lengths."""
+    """The largest relative change of throughputs and queue lengths."""
     some = np.maximum(network.population, 1)[:, None]
     faster = np.abs(following.rate - state.rate) / np.maximum(following.rate, 1e-300)
     longer = np.abs(following.found - state.found) / following.found

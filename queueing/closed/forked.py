@@ -1,4 +1,4 @@
-"""The method for closed networks in which requests fork: the network as its solver reads it."""
+"""The method for closed networks in which requests fork."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ FORK_JOIN = "fork-join"
 
 
 def error(network: Network) -> Error:
-    """Errors of a closed network with forks (``python -m tests.campaigns.closed_forks``)."""
+    """The error for a closed network with forks (``python -m tests.campaigns.closed_forks``)."""
     some = any(some_needed(station) for station in network.kinds)
     region = "up to 64 branches and 50 jobs"
     return Error(
@@ -23,7 +23,7 @@ def error(network: Network) -> Error:
 
 
 def joined(network: Network) -> Result:
-    """Solve one closed class at stations some of which fork, by mean value analysis."""
+    """Solve one closed class at stations, some of which fork, by mean value analysis."""
     jobs, every = network.population[0], network.visits[0]
     own = every if network.own_visits is None else network.own_visits
 

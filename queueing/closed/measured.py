@@ -1,11 +1,11 @@
-"""What approximations for closed networks miss, and the words that say so in every answer.
+"""The measured errors of approximations for closed networks, and the labels that state them.
 
-``python -m tests.campaigns.approximation_errors`` measures: largest relative errors over random
-networks that are solved exactly too (docs/accuracy.md has their distribution, medians and numbers).
-Classes in order of arrival have errors by region: the further the mean times of a station's classes
-are apart, and the more their times vary, the more mean value analysis misses. ``python -m
+``python -m tests.campaigns.approximation_errors`` measures them: the largest relative errors over
+random networks that are also solved exactly (docs/accuracy.md has distributions, medians and
+numbers). Classes in order of arrival have errors by region: mean value analysis errs more, the
+further the mean times of a station's classes are apart and the more their times vary. ``python -m
 tests.campaigns.spread_regions``, ``python -m tests.campaigns.spread_errors`` and ``python -m
-tests.brute.rows`` measure them; the largest of all is stated. Of open classes ``python -m
+tests.brute.rows`` measure them; the largest of all is stated. For open classes ``python -m
 tests.campaigns.open_class_errors`` simulates networks by region.
 """
 
@@ -28,29 +28,30 @@ MEASURED = {
 """Largest errors of throughputs and response times [%]."""
 
 CLOSED_IN_ORDER = {Method.SCHWEITZER: (69.4, 436), Method.LINEARIZER: (68.1, 436)}
-"""Largest errors where times differ by class at a queue in order of arrival [%].
+"""Largest errors if times differ by class at a queue in order of arrival [%].
 
-Of throughputs and response times, the largest of both in random order, or where a job comes back
-at once among open classes (``python -m tests.brute.rows``).
+For throughputs and response times; both cover random order, and jobs that return at once with open
+classes (``python -m tests.brute.rows``).
 """
 
 OPEN_SCVS = (1.0, 4.0, 8.0)
-"""Where the regions of open classes end: largest scv of services."""
+"""Ends of the regions of open classes: largest scv of services."""
 
 STEADY = 0.25
-"""Scv of services below which flows are far from Poisson."""
+"""Scv of services below which departures are far from Poisson."""
 
 IN_ROWS = (20.8, 112.8, 33.9, 33.9, 33.9)
 IN_LOOPS = (20.8, 112.8, 33.9, 102.4, 164.5)
-"""Largest errors of response times of open classes [%]: where all times are exponential, where some
-have an scv below `STEADY`, and else by `OPEN_SCVS`; without loops, and of all networks."""
+"""Largest errors of response times of open classes [%]: if all times are exponential, if some
+have an scv below `STEADY`, and otherwise by `OPEN_SCVS`; without loops, and for all networks.
+"""
 
 OPEN_LIMITS = {"ratio": 10.0, "queues": 3, "visits": 5.0, "busy": 0.9}
-"""How far it was measured: times of the classes at a station so many times apart, and so on."""
+"""Limits of what was measured: the ratio of times of classes at a station, and so on."""
 
 
 RATIOS, SCVS = (2.0, 5.0, 32.0), (1.0, 2.0, 4.0)
-"""Where the regions end: longest over shortest mean time at a station, and largest scv."""
+"""Ends of the regions: longest over shortest mean time at a station, and largest scv."""
 
 WITHIN = {
     Method.LINEARIZER: (
@@ -64,18 +65,19 @@ WITHIN = {
         ((66.3, 440.7), (66.3, 440.7), (79.4, 440.7)),
     ),
 }
-"""Largest errors of throughputs and response times [%] by ratio (rows) and scv, of all networks
-whose times are at most so far apart."""
+"""Largest errors of throughputs and response times [%] by ratio (rows) and scv, over all
+networks up to that ratio and scv.
+"""
 
 
 @dataclass(frozen=True)
 class Apart:
-    """How far the times of classes are apart where they wait in order of arrival.
+    """How far the times of classes differ at queues in order of arrival.
 
     Parameters
     ----------
     ratio
-        Longest over shortest mean time of the classes at a station, the largest of all stations.
+        Longest over shortest mean time of the classes at a station, the largest over all stations.
     scv
         Largest squared coefficient of variation of their times.
 
@@ -90,11 +92,11 @@ class Apart:
 
     @property
     def region(self) -> tuple[int, int]:
-        """Row and column of the smallest region that holds it, or of the largest there is."""
+        """Row and column of the smallest region that contains it, or of the largest region."""
         return _first(RATIOS, self.ratio), _first(SCVS, self.scv)
 
     def errors(self, method: Method) -> tuple[float, float]:
-        """Largest errors measured of throughputs and of response times [%]."""
+        """Largest measured errors of throughputs and of response times [%]."""
         row, column = self.region
         return WITHIN[method][row][column]
 
@@ -106,7 +108,7 @@ class Apart:
         return f"{text} (these are beyond that)" if beyond else text
 
 
-_ROUNDING = 1 + 1e-9  # of ratios that are at the end of a region
+_ROUNDING = 1 + 1e-9  # of ratios at the end of a region
 
 
 def _first(ends: tuple[float, ...], value: float) -> int:
@@ -127,15 +129,15 @@ def closed_note(
     Parameters
     ----------
     method
-        How it was solved.
+        The method that was used.
     pools
         Whether stations have several servers at one queue.
     in_order
-        Stations that serve classes of different times in order of arrival, or in random order.
+        Stations that serve classes of different times in order of arrival or in random order.
     spread
-        Whether such times are not exponential.
+        Whether some of these times are not exponential.
     apart
-        How far times are apart at stations in order of arrival, where all classes are closed.
+        How far times differ at stations in order of arrival, if all classes are closed.
 
     Examples
     --------
@@ -155,20 +157,20 @@ def closed_note(
 
 @dataclass(frozen=True)
 class OpenRegion:
-    """Where a network of open classes lies among those that were measured.
+    """The region of a network of open classes, among those that were measured.
 
     Parameters
     ----------
     loops
-        Whether jobs come back to a station.
+        Whether jobs return to a station.
     scvs
-        Least and largest scv of services at queues; None where all times are exponential.
+        Smallest and largest scv of services at queues; None if all times are exponential.
     ratio
         Longest over shortest mean time of the classes at a station, the largest of all stations.
     queues, visits, busy
         Number of queues, most visits of a job to one of them, and largest utilisation.
     poisson
-        Whether arrivals are.
+        Whether arrivals are Poisson.
 
     Examples
     --------
@@ -186,14 +188,14 @@ class OpenRegion:
 
     @property
     def column(self) -> int:
-        """That of `IN_ROWS` and `IN_LOOPS`."""
+        """The column of `IN_ROWS` and `IN_LOOPS`."""
         if self.scvs is None:
             return 0
         return 1 if self.scvs[0] < STEADY else 2 + _first(OPEN_SCVS, self.scvs[1])
 
     @property
     def error(self) -> float:
-        """Largest error measured of response times [%]."""
+        """The largest measured error of response times [%]."""
         return (IN_LOOPS if self.loops else IN_ROWS)[self.column]
 
     @property

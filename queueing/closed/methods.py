@@ -1,4 +1,4 @@
-"""One class of jobs at stations with a closed product form: the methods that solve it."""
+"""Methods for one class of jobs at stations with a closed product form."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -24,18 +24,18 @@ from headway.queueing.network.points import by_network
 from headway.queueing.network.result import Result, one_class_result
 from headway.queueing.stations.abilities import ServiceKind
 
-_STEP = 5e-6  # seconds that a step of mean value analysis takes, for comparison alone
-# The population goes by what Python does: by kernels both take fractions of a millisecond there.
-_LONG = 200  # population from which a point, or a sweep, goes faster by convolution
-_LONGER = 20_000  # population from which points without a series in common do too (measured)
+_STEP = 5e-6  # seconds of a step of mean value analysis, for comparison only
+# The limits are for Python; with kernels both take fractions of a millisecond at these populations.
+_LONG = 200  # population from which a single point, or a sweep, is faster by convolution
+_LONGER = 20_000  # population from which points without a common series are, too (measured)
 
-_COPIES = 20  # arrays as long as the tables of speeds that an approximation works with
+_COPIES = 20  # arrays of the size of the speed tables that an approximation uses
 
 _Rows = tuple[FloatArray, FloatArray]
 
 
 class Found(NamedTuple):
-    """What a method finds.
+    """The results of a method.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Found(NamedTuple):
     queue
         Queue lengths, shape (stations, points).
     working
-        By position, the mean share of a station's servers that works, where that does not follow
-        from the throughput as its rates are its own; shape (points,).
+        By index, the mean share of a station's servers that works, if it has rates of its own, so
+        that it does not follow from the throughput; shape (points,).
     """
 
     rate: FloatArray
@@ -63,7 +63,8 @@ def walked(network: Network) -> Result:
     if rests.all():
         rate = jobs / still
         return _answered(network, Method.EXACT, Found(rate, demand * rate, {}))
-    check_memory([int(jobs.max()) + 1], 8.0 * float(jobs.max()))  # a step each, if no memory
+    # one step per job, if there is enough memory
+    check_memory([int(jobs.max()) + 1], 8.0 * float(jobs.max()))
     rate, waiting = mean_value_analysis(demand[~rests], network.queues[~rests], still, jobs)
     queue = demand * rate
     queue[~rests] = waiting
@@ -96,7 +97,7 @@ def _by_stations(network: Network, method: Method, solver: _Solver) -> Result:
 
 
 def _answered(network: Network, method: Method, found: Found, *, pools: bool = False) -> Result:
-    """All else by the operational laws: X V, U = X V S / m, R = Q / (X V)."""
+    """All other results by the operational laws: X V, U = X V S / m, R = Q / (X V)."""
     jobs, visits, times = network.population[0], network.visits[0], network.service_times[0]
     rate, queue, working = found
     through = visits * rate
@@ -116,15 +117,15 @@ def _answered(network: Network, method: Method, found: Found, *, pools: bool = F
 
 
 def walk_cost(network: Network) -> Cost:
-    """What mean value analysis takes: a step a job."""
+    """The cost of mean value analysis: one step per job."""
     most = float(network.population.max(initial=0))
     return Cost(8.0 * most, _STEP * most)
 
 
 def convolution_cost(network: Network) -> Cost:
-    """What a convolution takes: about as much as some steps, shared where one series answers all.
+    """The cost of a convolution: a number of steps, shared if one series gives all answers.
 
-    It needs no memory for a series where a single point has a way without one.
+    It needs no memory for a series if a single point can be solved without one.
     """
     jobs, visits, times = network.population[0], network.visits[0], network.service_times[0]
     most = jobs.max(initial=0)
@@ -143,7 +144,7 @@ def convolution_cost(network: Network) -> Cost:
 
 
 def _shares(network: Network, demand: FloatArray) -> bool:
-    """Whether one series answers all operating points, or most of them."""
+    """Whether one series gives all operating points, or most of them."""
     jobs = network.population[0]
     numbers = np.vstack([network.think_time[:1], demand, network.servers])
     return bool(by_network(numbers, jobs))
@@ -166,7 +167,7 @@ def _short_cut(
     still: FloatArray,
     jobs: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Solve a single point of servers and pools without its series, where that can be done."""
+    """Solve a single point of servers and pools without its series, if possible."""
     pools = [s.servers for s in varying if s.servers is not None]
     if jobs.size > 1 or len(pools) < len(varying):
         return None
@@ -187,7 +188,7 @@ def _short_cut(
 
 
 def _approximate(solver: Callable[[Closed], Iterate]) -> _Solver:
-    """Make a solver of one class."""
+    """A solver for one class."""
 
     def solve(stations: Sequence[ClosedStation], think: FloatArray, jobs: FloatArray) -> Found:
         for part in stations:
@@ -210,7 +211,7 @@ def _approximate(solver: Callable[[Closed], Iterate]) -> _Solver:
 
 
 def _speeds(pools: Sequence[ClosedStation], jobs: FloatArray) -> FloatArray | None:
-    """Speeds of pools with 1, 2... jobs, as far as they change or jobs come."""
+    """Speeds of pools with 1, 2... jobs, up to where they are constant or no more jobs come."""
     if not pools:
         return None
     longest = max(len(s.speeds) for s in pools)
@@ -253,7 +254,7 @@ def _place(
     several: Iterable[FloatArray],
     working: Iterable[FloatArray] = (),
 ) -> Found:
-    """Put queue lengths of the kinds back into the order of the stations."""
+    """Put the queue lengths of all kinds back into the order of the stations."""
     rows: dict[ServiceKind, Amount] = {
         ServiceKind.DELAY: iter([s.demand * rate for s in _of(ServiceKind.DELAY, stations)]),
         ServiceKind.QUEUE: iter(single),

@@ -11,8 +11,8 @@ from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
 from headway.queueing.network.points import by_network
 
-_BLOCK = 1 << 14  # numbers in a block's arrays: they stay in the second-level cache
-_AT_ONCE = 1e8  # steps of a station without a break, some 0.1 s: so that it may be interrupted
+_BLOCK = 1 << 14  # numbers in the arrays of a block that fit into the second-level cache
+_AT_ONCE = 1e8  # steps of a station without checking for Ctrl-C, some 0.1 s
 
 
 def mean_value_analysis(
@@ -27,7 +27,7 @@ def mean_value_analysis(
     demand
         Service demands D, shape (stations, points) [s].
     queues
-        Separate queues each is split into, shape (stations, points).
+        Number of separate queues of each station, shape (stations, points).
     think_time
         Time Z without queueing, delays included, shape (points,) [s].
     population
@@ -46,7 +46,7 @@ def mean_value_analysis(
     """
     first, points, begins = _networks(demand, queues, think_time, population)
     stations, jobs = len(demand), population[points].astype(int)
-    # A step that is odd in lines of the cache keeps stations from pushing one another out of it.
+    # A stride that is odd in cache lines keeps stations from evicting one another.
     step = max(1, _BLOCK // stations // 16 * 16 - 8)
     throughput, queue = np.zeros(demand.shape[1]), np.zeros(demand.shape)
     for start in range(0, first.size, step):
@@ -67,9 +67,9 @@ def mean_value_analysis(
 def _networks(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """A point of each network, those with most jobs first; all points, and where each's begin.
+    """A point of each network, most jobs first; all points, and the first of each network.
 
-    The points of a network lie in a row, those with fewest jobs first.
+    The points of a network are adjacent, those with fewest jobs first.
     """
     one = population.size == 1
     groups = [] if one else by_network(np.vstack([demand, queues, think_time]), population)
@@ -101,14 +101,15 @@ def _one_class_recursion(
     rate: FloatArray,
     queue: FloatArray,
 ) -> None:
-    """Go on from `start` jobs to `stop` with some networks side by side; keep where points end.
+    """Go on from `start` to `stop` jobs with networks side by side, and store points that end.
 
     Parameters
     ----------
     demand, share, think_time
         D and 1 / queues, shape (stations, networks), and Z, shape (networks,).
     begins, population
-        First point of each network and the end of the last; N of each point, rising in a network.
+        First point of each network and the end of the last; N of each point, ascending in a
+        network.
     length
         Q with `start` jobs, then with `stop`, as `demand`.
     rate, queue

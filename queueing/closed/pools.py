@@ -1,14 +1,14 @@
 """Stations whose speed depends on the number present, in approximate mean value analysis.
 
-An arriving job of class c finds n jobs with a chance p_c(n) and stays, with a(n) servers'
-worth of work done while n are there and a(m) from m on,
+An arriving job of class c finds n jobs with probability p_c(n). With a(n) servers working while n
+jobs are present, and a(m) from m on, it stays
 
     R_c = D_c sum of (n + 1) / a(n + 1) p_c(n).
 
-The chances follow from those with all jobs, p(n), as if a random job of class c were taken
-away (Schweitzer's assumption, made for the whole distribution and not only for its mean): one
-of n jobs is of class c in proportion to the queue lengths, and it is this one with 1 / N_c.
-Then p obeys a recursion, a(n) p(n) = sum of X_c D_c p_c(n - 1). For jobs that never wait it
+The probabilities follow from those with all jobs, p(n), as if a random job of class c were removed
+(Schweitzer's assumption, made for the whole distribution and not only for its mean): one of the n
+jobs is of class c in proportion to the queue lengths, and it is the removed one with probability 1
+/ N_c. Then p obeys a recursion, a(n) p(n) = sum of X_c D_c p_c(n - 1). For jobs that never wait it
 gives the binomial distribution, which is exact.
 
 Source: the exact recursion of Reiser and Lavenberg, JACM 27(2), 1980, closed by Schweitzer's
@@ -24,11 +24,11 @@ from headway.numerals import digits
 from headway.queueing.erlang.poisson import poisson
 
 MOST_SERVERS = 10_000_000
-"""Terms of a sum over servers, of all points together."""
+"""Most terms of a sum over servers, over all points together."""
 
 
 def check_few(servers: float, points: int = 1) -> None:
-    """Refuse more servers beside open jobs than can be summed over.
+    """Refuse more servers beside open jobs than a sum can have terms.
 
     Raises
     ------
@@ -44,14 +44,14 @@ def check_few(servers: float, points: int = 1) -> None:
 
 
 def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> FloatArray:
-    """Servers' worth of work done for 1, 2... closed jobs beside open ones.
+    """Servers working for 1, 2... closed jobs beside open ones.
 
     Parameters
     ----------
     servers, open_load
         m, and the servers u below m that open classes hold; shape (points,).
     most
-        Entries wanted; from m on all are m - u.
+        Number of entries; from m on all are m - u.
 
     Returns
     -------
@@ -87,12 +87,12 @@ def closed_rates(servers: FloatArray, open_load: FloatArray, most: int) -> Float
 
 
 class Crowd:
-    """Waiting at stations of which each has speeds by number present.
+    """Waiting at stations whose speed depends on the number of jobs.
 
     Parameters
     ----------
     rates
-        a(1), a(2)... a(m), shape (m, stations, points); the last holds on.
+        a(1), a(2)... a(m), shape (m, stations, points); then the last holds.
     """
 
     def __init__(self, rates: FloatArray) -> None:
@@ -104,18 +104,18 @@ class Crowd:
         self._idle = 1 - before / self.full
 
     def moments(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Sum of (n + 1) (a(m) / a(n + 1) - 1) p(n), and its change by a job less.
+        """Sum of (n + 1) (a(m) / a(n + 1) - 1) p(n), and its change with a job fewer.
 
         Parameters
         ----------
         busy
-            Servers' worth of work U, the sum of X_c D_c, shape (stations, points).
+            Servers working U, the sum of X_c D_c, shape (stations, points).
         own
-            Chance that a job is the one taken away, the mean of its share of the queue over N_c.
+            Probability that a job is the one removed: the mean of its share of the queue over N_c.
 
         Returns
         -------
-        A and B: a job that has a share s of the queue and a population N finds A + B s / N.
+        A and B: a job with the share s of the queue and a population N finds A + B s / N.
         """
         number, taken = self._number, busy * own
         with np.errstate(divide="ignore"):
@@ -124,13 +124,13 @@ class Crowd:
             logs = np.concatenate([np.zeros((1, *busy.shape)), np.cumsum(up - down, axis=0)])
         weight = np.exp(logs - logs.max(axis=0))
         idle = np.maximum(1 - busy / self.full, 0.0)
-        # The recursion alone does not see to it that a chance is no more than 1.
+        # The recursion alone does not keep probabilities at most 1.
         chance = np.minimum(weight * (idle / (weight[:-1] * self._idle).sum(axis=0)), 1.0)
         fewer = (number + 1) * chance[1:] - number * chance[:-1]
         return (self._extra * chance[:-1]).sum(axis=0), (self._extra * fewer).sum(axis=0)
 
     def crowded(self, busy: FloatArray, own: FloatArray) -> tuple[FloatArray, ...]:
-        """Give A + B `own`, its derivatives by U and by `own`, and B."""
+        """A + B `own`, its derivatives by U and by `own`, and B."""
 
         def mean(busy: FloatArray, own: FloatArray) -> FloatArray:
             idle, fewer = self.moments(busy, own)

@@ -1,8 +1,8 @@
-"""A closed network past saturation: an open one, fed by its slowest station.
+"""A closed network beyond saturation: an open one, fed by its slowest station.
 
-With N jobs and one station slower than all others, what is not there is distributed as in an
-open network with throughput m / D, given that it is N - m at most. Once the chance of more
-is below any rounding error, the condition makes no difference.
+With N jobs and one station slower than all others, the jobs elsewhere are distributed as in an open
+network with throughput m / D, given that they are at most N - m. Once the probability of more is
+below any rounding error, the condition makes no difference.
 
 Source: Denning and Buzen, ACM Computing Surveys 10(3), 1978, for the asymptote.
 """
@@ -28,13 +28,13 @@ class SinglePoint:
     demand
         Service demands D, shape (stations,), not all 0 [s].
     queues
-        Separate queues each is split into, shape (stations,).
+        Number of separate queues of each station, shape (stations,).
     think_time
         Time Z without queueing, delays included [s].
     population
         Jobs N.
     servers
-        Servers m at each queue, shape (stations,); single ones if left out.
+        Servers m at each queue, shape (stations,); single ones by default.
     """
 
     demand: FloatArray
@@ -55,14 +55,14 @@ class SinglePoint:
 
 
 def is_saturated(network: SinglePoint) -> bool:
-    """Tell whether the slowest station is always fully busy, but for less than a rounding error.
+    """Whether the slowest station is always fully busy, up to a rounding error.
 
-    For any s > 1 the chance of n jobs or more elsewhere is at most E s**n / s**n (Chernoff).
-    There E s**n = exp(a (s - 1)) for a jobs thinking, times (1 - r) / (1 - s r) for each queue
-    with utilisation r. With s = 1 + (1 / r - 1) / 2, r being the largest, that is 2 at most. A
-    pool of m servers with a jobs in service has exp(a (s - 1)) (1 + 1 / (1 - s r)) at most, as
-    1/p_0 is e**a at least, and at s a no more than e**(s a) times that. One factor more stands
-    for the queue whose length is asked for.
+    For any s > 1 the probability of n jobs or more elsewhere is at most E s**n / s**n (Chernoff).
+    There E s**n = exp(a (s - 1)) for a jobs thinking, times (1 - r) / (1 - s r) for each queue with
+    utilisation r. With s = 1 + (1 / r - 1) / 2, r being the largest, that is 2 at most. A pool of m
+    servers with a jobs in service has at most exp(a (s - 1)) (1 + 1 / (1 - s r)), as 1/p_0 is at
+    least e**a, and at s a at most e**(s a) times that. One more factor is for the queue whose
+    length is computed.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def is_saturated(network: SinglePoint) -> bool:
 def saturated(network: SinglePoint) -> tuple[FloatArray, FloatArray]:
     """Throughput, shape (1,), and queue lengths, shape (stations, 1), of a saturated network.
 
-    X = min m / D; elsewhere as in an open network, and the rest at the slowest station.
+    X = min m / D; elsewhere as in an open network, with the other jobs at the slowest station.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Series of chances of 0, 1, 2... jobs, shape (numbers, points), and how they are convolved."""
+"""Series of probabilities of 0, 1, 2... jobs, shape (numbers, points), and their convolution."""
 
 from itertools import pairwise
 
@@ -12,22 +12,22 @@ from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.poisson import poisson
 
 FEW_POINTS = 16
-"""Points that do not fill a vector."""
+"""Number of points that do not fill a vector."""
 
-_FEW_JOBS = 128  # series so short are multiplied up, number by number: to 3e-14, and faster
-_BLOCK, _SMALL = 128, 1e-100  # numbers of a block, and their least last power: for speed, range
+_FEW_JOBS = 128  # series up to this length are multiplied up number by number: to 3e-14, and faster
+_BLOCK, _SMALL = 128, 1e-100  # numbers in a block, and its smallest last power: for speed, range
 _LARGEST = 600.0  # exp(600) is far below the largest double
 
 
 def thinking(size: int, mean: FloatArray) -> FloatArray:
-    """Chances of 0, 1, 2... jobs thinking, as far as they do not underflow.
+    """Probabilities of 0, 1, 2... thinking jobs, as far as they do not underflow.
 
     Parameters
     ----------
     size
-        How many numbers of jobs.
+        Number of probabilities.
     mean
-        Of Poisson's distribution, shape (points,).
+        Mean of the Poisson distribution, shape (points,).
 
     Examples
     --------
@@ -46,7 +46,7 @@ def thinking(size: int, mean: FloatArray) -> FloatArray:
 
 
 def _products(first: FloatArray, ratios: FloatArray) -> FloatArray:
-    """A series of its first number and of the ratios of each to the one before."""
+    """A series from its first number and the ratios of successive numbers."""
     series = np.empty((len(ratios) + 1, first.size))
     series[0] = first
     for n, ratio in enumerate(ratios):
@@ -55,7 +55,7 @@ def _products(first: FloatArray, ratios: FloatArray) -> FloatArray:
 
 
 def at_jobs(series: FloatArray, index: FloatArray) -> FloatArray:
-    """Pick each point's entry of a series; the first where the index is negative.
+    """Each point's entry of a series; the first if the index is negative.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def at_jobs(series: FloatArray, index: FloatArray) -> FloatArray:
     [3.0, 2.0]
     """
     rows = np.maximum(index, 0).astype(int)
-    if rows.size and (rows == rows[0]).all():  # as with one population, where a row is all
+    if rows.size and (rows == rows[0]).all():  # one population, for which a row is the answer
         return np.asarray(series[rows[0]])
     return np.asarray(np.take_along_axis(series, rows[None], axis=0)[0])
 
@@ -89,15 +89,15 @@ def geometric(series: FloatArray, ratio: FloatArray) -> FloatArray:
 
 @compiled
 def _real_geometric(ratio: FloatArray, series: FloatArray) -> None:
-    """The same of real numbers.
+    """As `geometric`, for real numbers.
 
     Parameters
     ----------
     ratio
-        Of each column, shape (columns,).
+        Ratio of each column, shape (columns,).
     series
-        x, which y is written over, row after row; what has lost its digits becomes 0. Here few
-        columns go by 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
+        x, overwritten by y, row after row; numbers that have lost their digits become 0. Here a few
+        columns use 1 / (1 - r z) = (1 + r z) (1 + (r z)**2) (1 + (r z)**4) ...
     """
     rows = series.reshape(-1, len(ratio))
     if len(rows) > _BLOCK**2 and len(ratio) == 1 and ratio[0] ** _BLOCK > _SMALL:
@@ -107,7 +107,8 @@ def _real_geometric(ratio: FloatArray, series: FloatArray) -> None:
             row += ratio * before
     else:
         step, power = 1, ratio
-        with np.errstate(over="ignore", invalid="ignore"):  # who asks refuses what is not finite
+        # the caller refuses numbers that are not finite
+        with np.errstate(over="ignore", invalid="ignore"):
             while step < len(rows) and power.any():
                 rows[step:] += power * rows[:-step]
                 step, power = 2 * step, power * power
@@ -115,7 +116,7 @@ def _real_geometric(ratio: FloatArray, series: FloatArray) -> None:
 
 
 def _by_blocks(series: FloatArray, ratio: float) -> FloatArray:
-    """The same of very many numbers: sums of x(n) / ratio**n within blocks, and of the blocks."""
+    """As `geometric`, for very many numbers: sums of x(n) / ratio**n by blocks."""
     powers = ratio ** np.arange(_BLOCK)
     blocks = np.append(series, np.zeros(-len(series) % _BLOCK)).reshape(-1, _BLOCK)
     within = np.cumsum(blocks / powers, axis=1) * powers
@@ -126,14 +127,14 @@ def _by_blocks(series: FloatArray, ratio: float) -> FloatArray:
 
 @compiled
 def _complex_geometric(ratio: FloatArray, series: FloatArray) -> None:
-    """The same of complex numbers, real and imaginary parts in turn.
+    """As `geometric`, for complex numbers, with real and imaginary parts in turn.
 
     Parameters
     ----------
     ratio
-        Of each column, shape (2 columns,).
+        Ratio of each column, shape (2 columns,).
     series
-        x, which y is written over, row after row.
+        x, overwritten by y, row after row.
     """
     parts = series.reshape(-1, len(ratio))
     real, turned = ratio[::2], ratio[1::2]
@@ -144,7 +145,7 @@ def _complex_geometric(ratio: FloatArray, series: FloatArray) -> None:
 
 
 def meet(series: FloatArray, other: FloatArray, population: FloatArray) -> FloatArray:
-    """Convolution of two series at N alone: sum of x(n) y(N - n); 0 where N is negative.
+    """Convolution of two series at N only: sum of x(n) y(N - n); 0 if N is negative.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def meet(series: FloatArray, other: FloatArray, population: FloatArray) -> Float
 
 
 def _chances(ratios: FloatArray) -> FloatArray:
-    """Chances of 0, 1, 2... jobs from their ratios, shape (n, points)."""
+    """Probabilities of 0, 1, 2... jobs from their ratios, shape (n, points)."""
     if len(ratios) <= _FEW_JOBS and len(ratios) * np.log(ratios.max(initial=1.0)) < _LARGEST:
         chances = _products(np.ones(ratios.shape[1]), ratios)
     else:
@@ -171,7 +172,7 @@ def _chances(ratios: FloatArray) -> FloatArray:
 
 
 class Factor:
-    """A varying station's distribution: a list of chances, then a geometric tail."""
+    """The distribution at a varying station: a list of probabilities, then a geometric tail."""
 
     def __init__(self, station: ClosedStation, scale: FloatArray, size: int) -> None:
         speeds = np.broadcast_to(station.speeds, (len(station.speeds), scale.size))[: size - 1]
@@ -181,7 +182,7 @@ class Factor:
         self.crew = np.ones(1) if station.crew is None else station.crew
 
     def series(self, size: int) -> FloatArray:
-        """The chances of 0, 1, 2... jobs at the station."""
+        """The probabilities of 0, 1, 2... jobs at the station."""
         last = len(self.head) - 1
         chances = np.zeros((size, self.ratio.size))
         chances[: last + 1] = self.head

@@ -1,4 +1,4 @@
-"""Closed networks of one class: N jobs that circulate and, between requests, think."""
+"""Closed networks of one class: N jobs that circulate, and think between requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -19,21 +19,21 @@ from headway.queueing.stations.quota import Ends, Mixed
 from headway.queueing.stations.rows import arrays_in
 from headway.records import dataclass
 
-_COPIES = 8  # of each number of a station, while populations below N are solved too
+_COPIES = 8  # arrays for each number of a station, while populations below N are solved too
 
 
 @dataclass(frozen=True)
 class Forked:
-    """Names of stations, and what forks there.
+    """Names of stations, and which of them fork.
 
     Parameters
     ----------
     names
-        What messages call the stations.
+        Names of the stations in messages.
     visits
-        Mean visits of a job to each without those of its parts; none where nothing forks.
+        Mean visits of a job to each, without those of its parts; None if nothing forks.
     branches
-        Positions of the stations that serve the parts of a fork, by its position.
+        Indices of the stations that serve the parts of a fork, by the index of the fork.
 
     Examples
     --------
@@ -53,12 +53,12 @@ class ClosedSolution:
     Parameters
     ----------
     method
-        How it was solved; `approximation` says what is not exact about it.
+        The method; `approximation` says what is not exact about it.
     throughput, response_time
-        Of the system: X [1/s] and R = N / X - Z [s], shape of the operating points.
+        For the system: X [1/s] and R = N / X - Z [s], shape of the operating points.
     utilisation, station_response_time, residence_time, queue_length, station_throughput
-        Of each station, first axis as the stations: U, response time per visit [s],
-        residence time per job V R [s], Q, and V X [1/s].
+        For each station, along the first axis: U, response time per visit [s], residence time per
+        job V R [s], Q, and V X [1/s].
     approximation
         Empty for an exact solution.
     """
@@ -86,16 +86,16 @@ def solve_closed(
     Parameters
     ----------
     stations
-        Stations with a product form (Delay, MM1, MMm, Parallel, LoadDependent), and one at most
+        Stations with a product form (Delay, MM1, MMm, Parallel, LoadDependent), and at most one
         that is a mixture of two (Quota), whose fields are numbers or arrays over operating points.
     visits
-        Mean visits V of a job to each, 0 or more; numbers or arrays.
+        Mean visits V of a job to each station, 0 or more; numbers or arrays.
     population
         Jobs N, a whole number of 0 or more, or an array of them.
     think_time
         Mean time Z between an answer and the next request [s], 0 or more.
     method
-        See `Method`; the solution says which was used.
+        See `Method`; the solution says which one was used.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def solve_closed(
     Raises
     ------
     GraphError
-        For no station, a station without product form, or one the method cannot hold.
+        For no station, a station without product form, or one that the method cannot solve.
     InvalidParameter
         For numbers outside their domain, or symbols.
 
@@ -138,7 +138,7 @@ def solve_one_class(
     stations, visits, population, think_time, method
         As for `solve_closed`; visits include those of parts.
     forked
-        Names of the stations, and what forks there.
+        Names of the stations, and which of them fork.
     """
     check_network(stations, visits, think_time)
     check_population(population)
@@ -163,7 +163,7 @@ def closed_network(
     stations, visits, population, think_time
         As for `solve_closed`.
     forked
-        Names of the stations, and what forks there; none of both if not given.
+        Names of the stations, and which of them fork; by default no names and no forks.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def closed_network(
 
 
 def of_one_class(result: Result) -> ClosedSolution:
-    """The answers of a network of one class, without the axis of classes."""
+    """The results of a network of one class, without the axis of classes."""
     system = {name: plain(getattr(result, name)[0]) for name in BY_CLASS}
     stations = {name: getattr(result, name)[:, 0] for name in BY_STATION}
     return ClosedSolution(
@@ -222,7 +222,7 @@ def _solution(
     rate: FloatArray,
     queue: FloatArray,
 ) -> dict[str, FloatArray]:
-    """Everything else from throughput and queue lengths, by the operational laws."""
+    """All other results from throughput and queue lengths, by the operational laws."""
     through = visits * rate
     some = through > 0
     per_visit = np.where(some, queue / np.where(some, through, 1.0), times)
@@ -245,10 +245,10 @@ def _mixed(
     think_time: Amount,
     method: str,
 ) -> ClosedSolution:
-    """Solve with either end in the place of a mixed station, and mix what they do.
+    """Solve with either end in place of a mixed station, and mix the results.
 
-    While the station holds everybody nothing else goes on, else all is as with the fast end, so
-    that the station is used up to its capacity: of that, and of all as with the slow end.
+    While all jobs are at the station nothing else happens; otherwise all is as with the fast end,
+    with the station used up to its capacity, mixed with the result of the slow end.
     """
     place, station = _only_mixed(stations)
     numbers = [np.asarray(number, float) for number in vars(station).values()]
@@ -275,7 +275,7 @@ def _mixed(
 
 
 def _only_mixed(stations: Sequence[Station]) -> tuple[int, Mixed]:
-    """The one mixed station and its place; more than one is refused."""
+    """The index of the only mixed station, and the station; refuse more than one."""
     places = [(k, s) for k, s in enumerate(stations) if isinstance(s, Mixed)]
     if len(places) > 1:
         kinds = " and ".join(type(station).__name__ for _, station in places)
@@ -303,7 +303,7 @@ def _mixture(
     above: ClosedSolution,
     jobs: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Throughput; queue lengths and utilisations of the others, shape (stations, points)."""
+    """Throughput; queue lengths and utilisations of other stations, (stations, points)."""
     goes = np.asarray(ends.free > 0)
     share = np.where(goes, np.minimum(station.capacity / np.where(goes, ends.free, 1.0), 1.0), 1.0)
     weight = station.weight(ends)

@@ -1,1 +1,1 @@
-"""Laws in C, where a compiler built them: each stands for a function in Python, its twin."""
+"""Kernels in C, if a compiler built them; each replaces a Python function, its twin."""

@@ -1,6 +1,6 @@
-"""Which laws are compiled: a twin in Python says all that its kernel does, and serves without it.
+"""The compiled kernels: each has a twin in Python that does the same, and replaces it if missing.
 
-Installing builds the kernels in C where there is a compiler. Where there is none, or with
+Installing builds the kernels in C if there is a compiler. Without one, or with
 ``HEADWAY_COMPILED=0`` in the environment, the twins do the same more slowly. docs/dependencies.md
 says why C, and what each kernel saves.
 """
@@ -12,14 +12,14 @@ from typing import Any, TypeVar, cast
 Twin = TypeVar("Twin", bound=Callable[..., None])
 
 SWITCH = "HEADWAY_COMPILED"
-"""Environment variable that keeps to Python by the value 0."""
+"""Environment variable that disables the kernels by the value 0."""
 
 TWINS: dict[str, Callable[..., None]] = {}
-"""The function in Python of each kernel whose module was imported, by name."""
+"""The Python function of each kernel whose module was imported, by name."""
 
 
 def _library() -> Any:
-    """The extension module, or None where it was not built or is switched off."""
+    """The extension module; None if it was not built or is switched off."""
     if os.environ.get(SWITCH) == "0":
         return None
     try:
@@ -33,7 +33,7 @@ LIBRARY = _library()
 
 
 def compiled(twin: Twin) -> Twin:
-    """Take the kernel of a function's name in its place, where kernels were built.
+    """Replace a function by the kernel of its name, if kernels were built.
 
     A kernel takes the same arguments by position: arrays of float64 or int64 in C order, into some
     of which it writes, and plain numbers.
@@ -41,8 +41,8 @@ def compiled(twin: Twin) -> Twin:
     Parameters
     ----------
     twin
-        The function in Python; its name is that of the kernel, with an underscore before it
-        where only its own module calls it.
+        The Python function; its name is that of the kernel, with a leading underscore if only its
+        own module calls it.
 
     Examples
     --------

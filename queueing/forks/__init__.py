@@ -1,1 +1,1 @@
-"""Requests that go to several unlike stations at once, and on when enough of them are done."""
+"""Requests that fork to several different stations at once, and join when enough are done."""

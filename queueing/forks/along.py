@@ -1,7 +1,7 @@
 """Many values of a smooth function of one variable, by interpolation from a few.
 
-The function is interpolated at Chebyshev nodes. Where the last coefficients of the polynomial, or
-some of the values, say that it does not hold, as beside a kink, the interval is halved; an interval
+The function is interpolated at Chebyshev nodes. If the last coefficients of the polynomial, or some
+of the values, show that the error is too large, as near a kink, the interval is halved; an interval
 with few numbers in it is computed number by number.
 
 Source: Trefethen, *Approximation Theory and Approximation Practice*, 2013, chapters 3, 8 and 14.
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 
 FEWEST = 100
-"""Numbers that are computed one by one, if there are no more; only speed depends on it."""
+"""Up to so many numbers are computed one by one; affects speed only."""
 
-_NODES = 49  # a smooth function is known to 1e-10 by fewer; only speed depends on it
-# Accepted where the last four coefficients are below a tenth of the tolerance. Four values are also
-# checked against the function itself.
+_NODES = 49  # fewer suffice for 1e-10 if a function is smooth; affects speed only
+# A polynomial is accepted if its last four coefficients are below a tenth of the tolerance. Four
+# values are also checked against the function itself.
 _TAIL, _NOTHING = 4, 0.1
 
 Values: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -34,7 +34,7 @@ def interpolated(values: Values, at: FloatArray, tolerance: float = 1e-10) -> Fl
     Parameters
     ----------
     values
-        The function of an array of numbers within the range of ``at``; positive, or NaN.
+        Function of an array of numbers within the range of ``at``; positive, or NaN.
     at
         The numbers, shape (points,).
     tolerance
@@ -69,7 +69,7 @@ def interpolated(values: Values, at: FloatArray, tolerance: float = 1e-10) -> Fl
 
 
 def _nodes_and_checks(numbers: FloatArray) -> FloatArray:
-    """Chebyshev nodes between rising numbers, and a few of these to check by."""
+    """Chebyshev nodes between ascending numbers, and a few of the numbers as checks."""
     low, high = numbers[0], numbers[-1]
     nodes = (low + high) / 2 + (high - low) / 2 * np.cos(_angles())
     return np.concatenate([nodes, numbers[:: numbers.size // _TAIL]])
@@ -78,7 +78,7 @@ def _nodes_and_checks(numbers: FloatArray) -> FloatArray:
 def _interpolated(
     asked: FloatArray, values: FloatArray, at: FloatArray, tolerance: float
 ) -> FloatArray | None:
-    """Values of the interpolating polynomial; None where it misses the tolerance."""
+    """Values of the interpolating polynomial; None if it misses the tolerance."""
     middle, half = (at[0] + at[-1]) / 2, max((at[-1] - at[0]) / 2, np.finfo(float).tiny)
     series = 2 / _NODES * np.cos(np.outer(np.arange(_NODES), _angles())) @ values[:_NODES]
     series[0] /= 2

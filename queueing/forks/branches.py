@@ -1,13 +1,13 @@
 """Moments of the time at one branch of a fork, for any kind of station.
 
-Of the squared coefficient of variation c**2 of a branch's response time, g is the branch's own: the
-rest is common to all branches, as their arrivals are. Where all of a branch's arrivals fork, g is
-that of `headway.queueing.order_statistics.alike.own_scv`; where next to none do, branches are
+The squared coefficient of variation c**2 of a branch's response time has a part g of the branch's
+own; the rest is common to all branches, like their arrivals. If all arrivals of a branch fork, g is
+that of `headway.queueing.order_statistics.alike.own_scv`; if hardly any do, branches are
 independent and g = c**2. With r the share of its arrivals that fork,
 
     g_b = (1 - r) c_b**2 + r own_scv(U_b, scv_b).
 
-docs/explanation/forks.md derives it; docs/accuracy/forks.md says what it misses.
+docs/explanation/forks.md derives it; docs/accuracy/forks.md has its errors.
 
 Source: Kleinrock, *Queueing Systems* I, 1975, sections 3.5 and 5.7, for the moments of waits.
 """
@@ -23,7 +23,7 @@ from headway.queueing.order_statistics.alike import own_scv
 from headway.queueing.stations.abilities import ServiceKind
 from headway.queueing.stations.base import Station
 
-_LEAST = 1e-9  # scv of a wait at least, against division by 0; digits only
+_LEAST = 1e-9  # least scv of a wait, against division by 0; digits only
 
 
 class BranchTime(NamedTuple):
@@ -32,11 +32,11 @@ class BranchTime(NamedTuple):
     Parameters
     ----------
     mean
-        [s].
+        Mean [s].
     scv
         Squared coefficient of variation c_b**2.
     own
-        g_b, the part of it that is independent of other branches.
+        g_b, the part of it that is independent of the other branches.
     """
 
     mean: FloatArray
@@ -45,12 +45,12 @@ class BranchTime(NamedTuple):
 
 
 def check_branch(name: str, station: Station) -> None:
-    """Refuse what cannot be a branch.
+    """Refuse a station that cannot be a branch.
 
     Raises
     ------
     GraphError
-        For a kind of which it is not known how much service varies, or that loses jobs.
+        For a kind whose variation of service is not known, or that loses jobs.
     """
     if station.can.scv is None:
         kind = type(station).__name__
@@ -67,9 +67,9 @@ def branch_time(station: Station, arrival_rate: Amount, forked: Amount) -> Branc
     Parameters
     ----------
     station
-        Of a kind with an `scv` of service.
+        A station of a kind with an `scv` of service.
     arrival_rate, forked
-        Arrival rate at the branch, and of the requests that fork [1/s].
+        Arrival rates at the branch, and of the requests that fork [1/s].
 
     Examples
     --------
@@ -135,7 +135,7 @@ class _Waits(NamedTuple):
 
 
 def _waits(station: Station, arrival_rate: Amount) -> tuple[_Waits, Amount]:
-    """Waits with exponential service, and the number of queues of which a job takes one."""
+    """Waits with exponential service, and the number of queues, one of which a job joins."""
     kind, servers = station.can.product_form, station.count
     if kind is ServiceKind.DELAY:
         return _Waits(np.zeros(()), np.zeros(())), 1.0

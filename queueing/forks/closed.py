@@ -1,11 +1,11 @@
-"""Closed networks with forks, by mean value analysis: population by population.
+"""Closed networks with forks, by mean value analysis from one population to the next.
 
 A part that arrives in a network of n jobs finds at its branch what n - 1 jobs leave there, as in a
 network without forks (Reiser and Lavenberg). The fork takes the k-th of its parts as in an open
-network whose branches are as busy as with n - 1 jobs. So one job alone that needs all its parts
+network whose branches are as busy as with n - 1 jobs. So a single job that needs all its parts
 takes the order statistic of its services, which is exact.
 
-Where k < n parts are enough, branches also hold parts of requests that have gone on, some of the
+If k < n parts are enough, branches also hold parts of requests that have gone on, including the
 job's own. By Little's law their mean number is X f R, with f R the mean time by which a part
 outlasts the k-th. Each lengthens R by S/m, so R = R_(n-1) / (1 - X f S/m), which depends on X: the
 throughput is found by secants.
@@ -29,7 +29,7 @@ from headway.queueing.stations.base import Station
 from headway.records import dataclass
 
 MOST = 10_000
-"""Jobs of a closed network with a fork; each is added in its turn."""
+"""Most jobs of a closed network with a fork, as each is added in turn."""
 
 APPROXIMATION = (
     "a fork in a closed network is approximated by mean value analysis: throughput within "
@@ -41,12 +41,12 @@ SOME = (
     "branches and 50 jobs)"
 )
 _MOST_STEPS, _SETTLED = 100, 1e-9  # of the search for the throughput: digits only
-# In so many of these steps the shares f are found anew. They change little with X, and each takes
-# an integral; the campaign tests.campaigns.closed_forks measures with this number.
+# In so many of these steps the shares f are computed anew. They change little with X, and each
+# takes an integral; the campaign tests.campaigns.closed_forks measures with this number.
 _SHARES = 3
 
 Times: TypeAlias = Mapping[str, FloatArray]
-"""By station, over operating points [s]."""
+"""A time for each station, over operating points [s]."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class ClosedForkSolution:
     throughput
         Of the system [1/s], shape (points,).
     response
-        Of a visit to each station, of a fork until it has joined [s], shape (stations, points).
+        For each station the time of a visit, for a fork that until it has joined [s], shape
+        (stations, points).
     """
 
     throughput: FloatArray
@@ -73,27 +74,27 @@ def solve_forked(
     population: FloatArray,
     think: FloatArray,
 ) -> ClosedForkSolution:
-    """Solve a closed network of one class some of whose stations fork.
+    """Solve a closed network of one class in which some stations fork.
 
     Parameters
     ----------
     stations
-        By name; of numbers, or rows of operating points.
+        Stations by name, with numbers or rows of operating points.
     branches
-        Stations that serve the parts of each fork that has some.
+        Stations that serve the parts of each fork, if it has any.
     visits, own
-        Mean visits to each of a job and its parts, and of the job itself, shape (points,).
+        Mean visits to each station by a job and its parts, and by the job itself, shape (points,).
     population, think
-        N and Z [s] of each point, shape (points,).
+        N and Z [s] at each point, shape (points,).
 
     Raises
     ------
     GraphError
-        For a kind of station of which it is not known how much service varies.
+        For a kind of station whose variation of service is not known.
     InvalidParameter
         For more than 10,000 jobs.
     Saturated
-        Where parts that nobody waits for come faster than their branch serves them.
+        If parts that no request waits for arrive faster than their branch serves them.
 
     Examples
     --------
@@ -156,10 +157,10 @@ def _with_one_more(
     think: FloatArray,
     rate: FloatArray,
 ) -> tuple[Times, Times, FloatArray]:
-    """Times of visits until they have joined, times of parts, and throughput, with one job more.
+    """Times of visits until joined, times of parts, and throughput, with one job more.
 
-    Where all parts are waited for, one step suffices. Else X = n / (Z + R(X)) is solved by secants
-    of the logarithms, whose slope lies between 0 and the largest elasticity of R.
+    If all parts are waited for, one step suffices. Otherwise X = n / (Z + R(X)) is solved by
+    secants of the logarithms, whose slope lies between 0 and the largest elasticity of R.
     """
     parts, before = bare, (np.zeros(rate.shape), np.zeros(rate.shape))
     for step in range(_MOST_STEPS):

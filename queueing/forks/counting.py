@@ -1,4 +1,4 @@
-"""How many of several independent branches are done by a time: the Poisson-binomial law."""
+"""The number of independent branches done by a time: the Poisson-binomial law."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _NOTHING = 32.0  # exp(-32) = 1e-14 is neglected: digits only
 def fewer_done(chances: Sequence[FloatArray], needed: int) -> FloatArray:
     """Probability that fewer than k branches are done, from each branch's probability.
 
-    The recursion counts those done, or those not done, whichever needs fewer terms: k or n - k + 1.
+    The recursion counts branches done, or not done, whichever takes fewer terms: k or n - k + 1.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def fewer_done(chances: Sequence[FloatArray], needed: int) -> FloatArray:
 
 
 def log_range_below(scvs: FloatArray, needed: int) -> float:
-    """How far below the logarithm of the shortest mean k gamma times are never done.
+    """Distance below the log of the shortest mean before which k gamma times are never done.
 
-    Near 0 a gamma law of scv c rises as t**(1/c), and the k-th's as the product of k of these.
+    Near 0 a gamma law of scv c increases as t**(1/c), and the k-th as the product of k of these.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Requests that fork to unlike stations, and join when enough of them are done."""
+"""Requests that fork to different stations, and join when enough of the parts are done."""
 
 from dataclasses import replace
 from functools import reduce
@@ -45,7 +45,7 @@ BEHIND = (
     "exponential and all branches are needed, else within 53% (measured up to 32 branches, scv "
     "0.25 to 2 and 90% busy)"
 )
-"""What it costs to take the requests that join for a Poisson process."""
+"""The error of taking the requests that join as a Poisson process."""
 
 _LAWLESS = (
     "the response time of a Fork with unlike branches has no known distribution where half of them "
@@ -55,15 +55,16 @@ _JUMPS = (
     "the response time of a Fork with unlike branches has no known distribution where service at "
     "one is constant: only its mean is approximated; give a branch with an scv"
 )
-_SAME, _SWEPT = 1e-10, 1e-7  # tolerances of interpolated means, and with branches that change
-# Percentiles are refused below this scv of service: two moments do not describe a law that jumps.
+# tolerances of interpolated means, and of those with branches that change
+_SAME, _SWEPT = 1e-10, 1e-7
+# Percentiles are refused below this scv of service: two moments do not describe a law with jumps.
 # Chosen; tests.campaigns.unlike_forks has scvs of 0, where it jumps, and from 0.25 on.
 _STEADIEST = 0.1
 # Exponents of `spread_of`, measured: over 120 forks (``python -m tests.campaigns.constants fork
 # spread``; 2 to 8 branches, scv 0.25 to 2, 30 to 90% busy) the median errs by 2.4% and the 99th
 # percentile by 3.2%, root mean squares; from 2 to 5 and from 0.5 to 0.7 by at most 2.6% and 3.5%.
 _NEARER, _FACTOR = 4.0, 0.6
-_LEAST = 1e-6  # coefficient of variation of a law at least, against division by 0; digits only
+_LEAST = 1e-6  # least coefficient of variation of a law, against division by 0; digits only
 
 
 @dataclass(frozen=True)
@@ -137,34 +138,34 @@ class Fork(Station):
 
     @property
     def service_time(self) -> Amount:  # type: ignore[override]
-        """Mean time while nobody waits [s]."""
+        """Mean time without waiting [s]."""
         self._check_numbers(self.needed)
         times, spreads = zip(*map(service_of, self.branches), strict=True)
         return self._kth([BranchTime(t, c, c) for t, c in zip(times, spreads, strict=True)])[0]
 
     @property
     def capacity(self) -> Amount:
-        """Infinite: what its branches serve limits them."""
+        """Infinite: only its branches have a limit."""
         return np.inf
 
     @property
     def speedup(self) -> Amount:
-        """Without end: its branches serve."""
+        """Infinite: only its branches serve."""
         return np.inf
 
     def utilisation(self, arrival_rate: Quantity) -> Amount:
-        """Zero: its branches are busy, it is not."""
+        """Zero: its branches are busy, not the fork itself."""
         return arrival_rate * 0
 
     def waiting_time(self, arrival_rate: Quantity) -> Amount:
-        """How much longer than while nobody waits [s]."""
+        """Mean time in excess of that without waiting [s]."""
         return self.response_time(arrival_rate) - self.service_time
 
     def response_time(self, arrival_rate: Quantity) -> Amount:
-        """Mean time until k of n branches are done [s]; infinite where a branch is saturated.
+        """Mean time until k of n branches are done [s]; infinite if a branch is saturated.
 
-        Many operating points on a line, as of a sweep, are interpolated from a few, to 1e-9 of what
-        each alone gives; to 1e-6 where k < n branches are needed and the branches change, as the
+        Many operating points on a line, as of a sweep, are interpolated from a few, to 1e-9 of the
+        single results; to 1e-6 if k < n branches are needed and the branches change, as the
         integrals then use other grids.
         """
         self._check_numbers(arrival_rate)
@@ -204,13 +205,13 @@ class Fork(Station):
         return plain(np.where(stable, mean, np.where(np.isnan(busy), np.nan, np.inf)))
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
-        """A power of exponential ones with the mean and spread of the k-th: an approximation.
+        """A power of exponential times with the mean and spread of the k-th: an approximation.
 
         Raises
         ------
         GraphError
-            Where half of the branches or fewer are needed, and where service at one is constant,
-            or nearly so (scv below 0.1).
+            If half of the branches or fewer are needed, and if service at one is constant, or
+            nearly so (scv below 0.1).
         """
         if len(self.branches) > 1 and np.any(2 * np.asarray(self.needed) <= len(self.branches)):
             raise GraphError(_LAWLESS)
@@ -227,9 +228,9 @@ class Fork(Station):
         return [branch_time(branch, each, rate) for branch, each in self._loaded(rate)]
 
     def _mean(self, own: Amount, rate: Amount) -> Amount:
-        """E[T] of the k-th: for k < n unlike branches by a common factor, at most that of the last.
+        """E[T] of the k-th; if k < n branches differ, with a common factor, at most the last's.
 
-        Between like and unlike branches the means are weighted by `similarity`.
+        Between equal and different branches the means are weighted by `similarity`.
         """
         count, branches = np.asarray(number("needed", self.needed), float), len(self.branches)
         if np.all(count == branches):
@@ -280,7 +281,7 @@ class Fork(Station):
 
 
 def check_needed(needed: Amount, branches: int) -> None:
-    """Refuse to wait for more than there are.
+    """Refuse to wait for more branches than there are.
 
     Raises
     ------
@@ -295,12 +296,12 @@ def check_needed(needed: Amount, branches: int) -> None:
 
 
 def spread_of(parts: list[BranchTime], mean: FloatArray, square: FloatArray) -> FloatArray:
-    """Variance of the k-th: between those with a common term and with a common factor.
+    """Variance of the k-th time: between that for a common term and that for a common factor.
 
     With x the k-th of the independent times, either T = x + Y, which adds the common variance
     m_b**2 (c_b**2 - g_b), or T = x Y, with E[Y**2] = (1 + c_b**2) / (1 + g_b). Both are averages
-    over branches by the weights exp(-4 |log(m_b / E[x])|), as those near the k-th decide it; the
-    result is term**0.4 factor**0.6 (docs/explanation/forks.md).
+    over branches with the weights exp(-4 |log(m_b / E[x])|), as branches near the k-th matter most;
+    the result is term**0.4 factor**0.6 (docs/explanation/forks.md).
 
     Parameters
     ----------

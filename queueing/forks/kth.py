@@ -1,8 +1,8 @@
-"""Mean and second moment of the k-th order statistic of n unlike gamma-distributed times.
+"""Mean and second moment of the k-th order statistic of n different gamma-distributed times.
 
 E[T] is the integral of the probability that fewer than k are done, over the logarithm of the time;
-there it decays fast at both ends, so that the trapezoidal rule converges geometrically. Constant
-times make it jump, so the rule has a node on each side of them.
+there it decays fast at both ends, so the trapezoidal rule converges geometrically. With constant
+times the probability jumps, so the rule has a node on each side of them.
 
 Source: David and Nagaraja, *Order Statistics*, 3rd ed., 2003, section 5.2, for the chances.
 """
@@ -18,16 +18,16 @@ from headway.kinds import FloatArray
 from headway.queueing.forks.counting import fewer_done, log_range_below
 
 CONSTANT = 1e-6
-"""Scv below which a time is taken as constant: a standard deviation of 0.1%."""
+"""Scv below which a time counts as constant: a standard deviation of 0.1%."""
 
 Fixed: TypeAlias = NDArray[np.bool_]
-"""Which times are constant."""
+"""Masks of constant times."""
 
-# Steps of the logarithm of time: at most 0.2, and half a standard deviation of the steadiest time,
-# which give ten digits; 0.004 where probabilities jump, as the rule then errs by the step's square.
+# Steps of the logarithm of time: at most 0.2, and half a standard deviation of the least variable
+# time, for ten digits; 0.004 if probabilities jump, as the error is then the square of the step.
 _WIDEST, _PER_DEVIATION, _JUMPING = 0.2, 0.5, 0.004
-_LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 of the longest
-_BLOCK = 2_000_000  # probabilities at a time, for memory and speed
+_LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 times the longest
+_BLOCK = 2_000_000  # probabilities computed at a time, for memory and speed
 
 
 def kth(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -91,14 +91,14 @@ def unfinished(means: FloatArray, scvs: FloatArray, needed: FloatArray) -> Float
 
 
 class _Times(NamedTuple):
-    """Means and squared coefficients of variation, and which are constant; shape (n, points)."""
+    """Means and squared coefficients of variation, and whether constant; shape (n, points)."""
 
     relative: FloatArray
     scvs: FloatArray
     fixed: Fixed
 
     def apart(self, row: int) -> tuple["_Times", "_Times"]:
-        """One of them, and the others."""
+        """One of the times, and the others."""
         here, rest = [row], np.arange(len(self.relative)) != row
         return self._rows(here), self._rows(rest)
 
@@ -143,7 +143,7 @@ def _integrated(
 def _grid(
     relative: FloatArray, scvs: FloatArray, fixed: Fixed, low: float
 ) -> tuple[FloatArray, float]:
-    """Times in units of the longest mean, a factor exp(step) apart, and the step."""
+    """Times in units of the longest mean, each exp(step) times the one before, and the step."""
     vary = ~fixed
     shortest = float(relative[vary].min(initial=1.0))
     least, most = (float(f(scvs[vary], initial=1.0)) for f in (np.min, np.max))
@@ -155,7 +155,7 @@ def _grid(
 def _smoothly(
     times: FloatArray, step: float, needed: int, part: _Times, chance: _Left
 ) -> FloatArray:
-    """Both moments by the trapezoidal rule; the sum before the first time is a geometric series."""
+    """Both moments by the trapezoidal rule; before the first time the sum is a geometric series."""
     at = times[:, None]
     left = chance(part, at, needed)
     first = step * (left * at).sum(axis=0) + times[0] * step / np.expm1(step)

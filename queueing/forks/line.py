@@ -8,7 +8,7 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import StationType, arrays_in, in_a_row
 
-_ROUNDING = 1e-14  # relative, of numbers that are affine but for rounding
+_ROUNDING = 1e-14  # relative, of numbers that are affine except for rounding
 
 
 class CollinearPoints(NamedTuple, Generic[StationType]):
@@ -17,10 +17,10 @@ class CollinearPoints(NamedTuple, Generic[StationType]):
     Parameters
     ----------
     station, arrival_rate
-        At all operating points.
+        The station and its arrival rate at all operating points.
     places, shape
-        Square root of a number that varies over its largest value, which keeps response times
-        smooth down to no arrivals, shape (points,); and the shape that the points had.
+        Square root of a varying number over its largest value, shape (points,), in which response
+        times are smooth down to no arrivals; and the original shape of the points.
     """
 
     station: StationType
@@ -45,16 +45,16 @@ class CollinearPoints(NamedTuple, Generic[StationType]):
 def collinear_points(
     station: StationType, arrival_rate: Amount, fewest: int
 ) -> CollinearPoints[StationType] | None:
-    """Find the line on which operating points lie; None for few points, or points on no line.
+    """The line on which operating points lie; None for few points, or points on no line.
 
     Parameters
     ----------
     station
-        With numbers or arrays; a line has no counts that vary.
+        A station with numbers or arrays; on a line no count varies.
     arrival_rate
-        At the station [1/s].
+        Arrival rate at the station [1/s].
     fewest
-        Number of operating points up to which the answer is None.
+        Number of operating points up to which the result is None.
 
     Examples
     --------

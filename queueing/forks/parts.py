@@ -1,4 +1,4 @@
-"""Forks of closed networks: parts waited for, and parts that outlast their request."""
+"""Forks in closed networks: parts that are waited for, and parts that outlast their request."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -14,15 +14,16 @@ from headway.queueing.forks.queue import ForkQueue, divisor
 from headway.queueing.order_statistics.alike import left_over, moments
 from headway.queueing.stations.base import Station
 
-_FULL = 0.999  # a branch's utilisation at most: mean value analysis of n - 1 jobs can pass 1
+# largest utilisation of a branch: that of mean value analysis with n - 1 jobs can exceed 1
+_FULL = 0.999
 _MOST = (
     1 - 1e-9
-)  # share of a branch's time for parts nobody waits for, at most: 1 would divide by 0
+)  # largest share of a branch's time for parts that nobody waits for: 1 would divide by 0
 _ROUNDING = 1e-9  # relative, of a throughput at its limit
 
 
 def some_needed(station: Station) -> bool:
-    """Whether a fork goes on before all its parts are done, at some operating point.
+    """Whether a fork goes on before all of its parts are done, at some operating point.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def _needed(station: Station) -> FloatArray:
 
 
 def _count(station: Station) -> FloatArray:
-    """Number of branches of a fork, like or unlike ones."""
+    """Number of branches of a fork, equal or different."""
     several: Amount = getattr(station, "branches")  # noqa: B009 - of kinds that fork
     return np.asarray(len(several) if isinstance(several, tuple) else several, float)
 
@@ -53,7 +54,7 @@ class ClosedForks:
     stations, branches, visits
         As for `headway.queueing.forks.closed.solve_forked`.
     queues
-        All stations but forks to unlike ones.
+        All stations except forks to different stations.
     """
 
     def __init__(
@@ -84,17 +85,17 @@ class ClosedForks:
         return reduce(np.minimum, limits)
 
     def _spread(self, value: FloatArray) -> FloatArray:
-        """Over the operating points."""
+        """A value at each of the operating points."""
         return np.broadcast_to(value, next(iter(self._visits.values())).shape)
 
     def joined(self, parts: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Times of a visit to each station, of forks until enough parts are done [s]."""
+        """Times of a visit to each station, for forks until enough parts are done [s]."""
         times = dict(parts)
         for name, time in parts.items():
             station, queue = self._stations[name], self._queues[name]
             if (
                 station.can.forks
-            ):  # to like branches: the k-th takes x(k, n; g) times as long as one
+            ):  # with equal branches the k-th takes x(k, n; g) times as long as one
                 busy = np.minimum(queue.busy, 1.0)
                 ratio = moments(_count(station), _needed(station), queue.scv, busy)[0]
                 times[name] = np.asarray(ratio * time)
@@ -116,7 +117,7 @@ class ClosedForks:
         return np.array(means), np.array(owns), self._spread(_needed(self._stations[fork]))
 
     def share(self, parts: Mapping[str, FloatArray]) -> None:
-        """Find the visits by parts that are still waited for, with these times of parts [s]."""
+        """Compute the visits by parts that are still waited for, from these times of parts [s]."""
         waited = {name: self._visits[name] for name in self._queues}
         for fork in sorted(self.some):
             if fork in self._branches:
@@ -139,7 +140,7 @@ class ClosedForks:
         return {name: time / (1 - self._taken(name, rate)) for name, time in bare.items()}
 
     def _taken(self, name: str, rate: FloatArray) -> FloatArray:
-        """X f S/m: the utilisation of a branch by parts that nobody waits for any more."""
+        """X f S/m: the utilisation of a branch by parts that no request waits for any more."""
         outlasting = self._visits[name] - self.waited[name]
         return np.minimum(rate * outlasting * self._queues[name].each, _MOST)
 
@@ -154,7 +155,7 @@ class ClosedForks:
         Raises
         ------
         Saturated
-            Naming the branch.
+            With the name of the branch.
         """
         for fork in sorted(self.some & self._branches.keys()):
             for branch in self._branches[fork]:

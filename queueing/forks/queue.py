@@ -1,4 +1,4 @@
-"""A station as mean value analysis sees it, with the jobs added so far.
+"""A station in mean value analysis, with the jobs added so far.
 
 Source: Reiser and Lavenberg, JACM 27(2), 1980, and Reiser, IBM J. Res. Dev. 23(3), 1979.
 """
@@ -12,7 +12,7 @@ from headway.queueing.stations.base import Station
 
 
 def divisor(value: FloatArray) -> FloatArray:
-    """A value to divide by: infinite where it is not above 0, so that the quotient is 0.
+    """A value to divide by: infinite unless it is above 0, so that the quotient is 0.
 
     Examples
     --------
@@ -23,19 +23,19 @@ def divisor(value: FloatArray) -> FloatArray:
 
 
 class ForkQueue:
-    """A station as mean value analysis sees it, with the jobs added so far.
+    """A station in mean value analysis, with the jobs added so far.
 
     Parameters
     ----------
     station
-        What it is; of a fork of like branches, one branch.
+        The station; for a fork of equal branches, one branch.
     visits
         Mean visits of a job and its parts, shape (points,).
 
     Attributes
     ----------
     delays
-        Whether nobody ever waits there.
+        Whether jobs never wait there.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class ForkQueue:
     def __init__(self, station: Station, visits: FloatArray) -> None:
         self.station, self._visits = station, visits
         kind, count = station.can.product_form, np.asarray(station.count, float)
-        if station.can.forks:  # one of its like branches
+        if station.can.forks:  # one of its equal branches
             like: Amount = station
             time = np.asarray(number("service_time", like.service_time), float)
             scv: FloatArray = np.asarray(like.scv, float)
@@ -68,7 +68,7 @@ class ForkQueue:
 
     @property
     def most(self) -> FloatArray:
-        """Throughput of the network at which it is always busy [1/s]."""
+        """Throughput of the network at which the station is always busy [1/s]."""
         if self.delays:
             return np.full(self.rate.shape, np.inf)
         demand = self._visits * self._time / (self._servers * self._apart)
@@ -82,7 +82,7 @@ class ForkQueue:
         return np.asarray(self.rate * self._time / (self._servers * self._apart))
 
     def response(self) -> FloatArray:
-        """Response time of a visit by one job more [s]."""
+        """Response time of a visit with one job more [s]."""
         if self.delays:
             return self._time
         # R = S/m (1 + Q + sum over n < m - 1 of (m - 1 - n) p_n + P(wait) (scv - 1) / 2): Reiser's
@@ -103,12 +103,12 @@ class ForkQueue:
         return np.asarray(self._time / (self._servers * self._apart))
 
     def add(self, throughput: FloatArray, time: FloatArray, waited: FloatArray) -> None:
-        """Take over the throughput and times of the network with one job more.
+        """Update the state to the throughput and times with one job more.
 
         Parameters
         ----------
         throughput, time
-            Of the network [1/s], and of a visit [s].
+            Throughput of the network [1/s], and time of a visit [s].
         waited
             Visits by parts of requests that have not gone on yet.
         """

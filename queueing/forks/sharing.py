@@ -1,13 +1,13 @@
-"""Mean of the k-th of n unlike branches whose waits have a common factor (a normal copula).
+"""Mean of the k-th of n branches whose waits have a common factor (a normal copula).
 
-A branch takes a wait and an independent service. The wait is 0 with probability 1 - p, else gamma
-distributed. Its normal score is a Z + (1 - a**2)**(1/2) E, with Z common to all branches and E the
-branch's own. Given Z, branches are independent, and the number done by a time has a
+A branch takes a wait and an independent service. The wait is 0 with probability 1 - p, otherwise
+gamma-distributed. Its normal score is a Z + (1 - a**2)**(1/2) E, with Z common to all branches and
+E the branch's own. Given Z, branches are independent, and the number done by a time has a
 Poisson-binomial law. The common share of the score's variance is
 
     a**2 = s r(U)**log2(1 + scv),
 
-with s the share of the branch's arrivals that fork, and r(U) such that two like exponential
+with s the share of the branch's arrivals that fork, and r(U) such that two equal exponential
 branches take the mean 3/2 - U/8 of Nelson and Tantawi. docs/explanation/forks.md derives the
 exponent; nothing is fitted to simulations.
 
@@ -35,32 +35,32 @@ from headway.queueing.order_statistics.branch_times import (
     step_of,
 )
 
-_LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 of the longest
-_FINE = 0.02  # step of the logarithm of time where services are constant: four digits
-# a**2 at most, as 1 would make probabilities jump. Measured (``python -m tests.campaigns.constants
+_LOW, _HIGH = 14.0, 40.0  # times range from exp(-14) of the shortest mean to 40 times the longest
+_FINE = 0.02  # step of the logarithm of time if services are constant: four digits
+# Largest a**2, as 1 would make probabilities jump. Measured (``python -m tests.campaigns.constants
 # fork correlation``): from 0.95 to 0.99 errors of means are the same.
 _MOST_SHARED = 0.985
-# Relative difference of branches over which they change from like to unlike ones, which have other
-# laws. Chosen; up to 0.3 the errors of means are the same, at 1 they are larger by a half
+# Relative difference of branches over which they change from equal to different ones, which have
+# other laws. Chosen; up to 0.3 the errors of means are the same, at 1 they are larger by half
 # (``python -m tests.campaigns.constants fork likeness``).
 _ALIKE = 0.1
-# r(U) is a polynomial through seven loads. Nearer to 0 and 1 its equation has no stable solution.
+# r(U) is a polynomial through seven loads. Closer to 0 and 1 its equation has no stable solution.
 _DEGREE, _LIGHTEST, _BUSIEST = 6, 0.03, 0.97
-_BLOCK = 400_000  # probabilities at a time, for memory and speed
+_BLOCK = 400_000  # probabilities computed at a time, for memory and speed
 
 Flags: TypeAlias = NDArray[np.bool_]
 
 
 def similarity(waits: Wait) -> FloatArray:
-    """Weight of the law for like branches: exp(-(d / 0.1)**2), d their largest relative difference.
+    """Weight of the law for equal branches: exp(-(d / 0.1)**2), d the largest difference.
 
-    It is 1 too where nobody waits, and where constant services and common arrivals keep all
-    branches in step.
+    It is also 1 without waiting, and if constant services and common arrivals keep all branches in
+    step.
 
     Parameters
     ----------
     waits
-        Of shape (branches, points).
+        Waits, of shape (branches, points).
 
     Examples
     --------
@@ -84,7 +84,7 @@ def kth_with_common_factor(waits: Wait, needed: FloatArray) -> FloatArray:
     Parameters
     ----------
     waits
-        Of shape (branches, points).
+        Waits, of shape (branches, points).
     needed
         k of each point, shape (points,), whole numbers from 1 to n.
 
@@ -100,7 +100,7 @@ def kth_with_common_factor(waits: Wait, needed: FloatArray) -> FloatArray:
 
 
 def _kth(waits: Wait, shared: FloatArray, needed: FloatArray) -> FloatArray:
-    """Means of the k-th with a**2 given, in blocks of points with the same k and step of time."""
+    """Means of the k-th for given a**2, in blocks of points with the same k and step of time."""
     jumps = _jumping(waits).any(axis=0)
     steadiest = np.where(waits.scv < CONSTANT, 1.0, waits.scv).min(axis=0)
     steps = np.where(jumps, _FINE, np.minimum([step_of(scv) for scv in steadiest], STEP))
@@ -118,7 +118,7 @@ def _kth(waits: Wait, shared: FloatArray, needed: FloatArray) -> FloatArray:
 
 
 def _jumping(waits: Wait) -> Flags:
-    """Where services are constant, so that probabilities jump."""
+    """Points with constant services, where probabilities jump."""
     return (waits.scv < CONSTANT) & (waits.service > 0)
 
 
@@ -172,7 +172,7 @@ def _score_correlation() -> tuple[float, ...]:
 
 
 def _nelson_tantawi(busy: float) -> float:
-    """Solve for a**2 of two like exponential branches: E[T] (1 - U) = 3/2 - U/8."""
+    """Solve for a**2 of two equal exponential branches: E[T] (1 - U) = 3/2 - U/8."""
     from scipy.optimize import brentq
 
     one = (1.0, 1.0, busy, 1 / (1 - busy), (1 - busy) ** -2, busy, 1.0)

@@ -40,7 +40,7 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.records import dataclass
 
 _NOTHING = 1e-18  # of the total: further terms are neglected, digits only
-_LEAST = 1e-280  # a total below may have lost digits to underflow, and is refused
+_LEAST = 1e-280  # a smaller total may have lost digits to underflow, and is refused
 
 
 def class_marginal(
@@ -49,16 +49,17 @@ def class_marginal(
     place: int,
     guess: FloatArray | None = None,
 ) -> NumberLaw:
-    """Find how many jobs are at one of the stations, at one operating point.
+    """The distribution of the number of jobs at a station, at one operating point.
 
     Parameters
     ----------
     stations, classes
-        As for `headway.queueing.solve_multiclass`, of numbers.
+        As for `headway.queueing.solve_multiclass`, with numbers.
     place
-        Which of the stations.
+        Index of the station.
     guess
-        Throughputs of the classes near the solution, shape (classes,) [1/s]; any do in principle.
+        Throughputs of the classes near the solution, shape (classes,) [1/s]; in principle any will
+        do.
 
     Raises
     ------
@@ -67,7 +68,7 @@ def class_marginal(
     GraphError
         For a station without a product form.
     InvalidParameter
-        For a lattice of populations, or numbers of jobs, too large to walk.
+        For a lattice of populations, or numbers of jobs, that are too large.
 
     Examples
     --------
@@ -95,19 +96,20 @@ def class_marginal(
 
 
 def whole_marginal(network: Network, place: int) -> NumberLaw:
-    """Find how many jobs are at a station of closed classes, state by state.
+    """The distribution of the number of jobs of closed classes at a station, state by state.
 
     Parameters
     ----------
     network
-        With the ways of its classes, at one operating point; small, and every service exponential.
+        The network with the routes of its classes, at one operating point; small, and with
+        exponential services.
     place
-        Which of its stations.
+        Index of the station.
 
     Raises
     ------
     GraphError
-        For what no chain solves.
+        If there is no chain.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def whole_marginal(network: Network, place: int) -> NumberLaw:
 
 
 def _alone(network: Network, place: int, load: float) -> NumberLaw:
-    """Open classes alone: the total depends on the total load, as for one class."""
+    """Open classes only: their total depends on the total load, as for one class."""
     kind, count = network.stations[place].kind, int(network.servers[place, 0])
     if kind is ServiceKind.DELAY:
         return delayed(load)
@@ -140,7 +142,7 @@ def _alone(network: Network, place: int, load: float) -> NumberLaw:
 
 @dataclass(frozen=True)
 class _Term:
-    """Terms of n jobs at the station, not normalised: with all jobs, and one of a class fewer."""
+    """Terms of n jobs at the station, unnormalised: for all jobs, and with a job fewer."""
 
     number: int
     here: float
@@ -148,7 +150,7 @@ class _Term:
 
 
 class _StationMarginal:
-    """One station, and the product of all others over the lattice."""
+    """A station, and the product of all others over the lattice."""
 
     def __init__(
         self, network: Network, place: int, load: FloatArray, guess: FloatArray | None
@@ -172,7 +174,7 @@ class _StationMarginal:
         self.row = int(self.lattice.row(population)[0])
 
     def _starting_throughputs(self, guess: FloatArray | None) -> FloatArray:
-        """Throughputs of the closed classes, to scale by: as given, or without waiting."""
+        """Throughputs of the closed classes, for scaling: as given, or without waiting."""
         network, closed = self.network, self.closed
         if guess is not None:
             return np.asarray(np.maximum(np.asarray(guess, float)[closed][:, None], 1e-300))
@@ -187,7 +189,7 @@ class _StationMarginal:
         taken: FloatArray,
         guess: FloatArray,
     ) -> Speeds:
-        """Queues of the convolution, parallel ones one by one; other delays add to think times."""
+        """Queues of the convolution, parallel ones separate; delays are added to think times."""
         network = self.network
         demand = network.demand[self.closed]
         away = network.is_delay.copy()
@@ -210,7 +212,7 @@ class _StationMarginal:
         return NumberLaw(here / total, waits=self._waits(terms, here))
 
     def _terms(self) -> Iterator[_Term]:
-        """Terms of n = 0, 1, 2... jobs, until there are no more or the rest is negligible."""
+        """Terms of n = 0, 1, 2... jobs, up to the last one or until the rest is negligible."""
         series, total, most = self.others, 0.0, int(self.network.population.sum())
         series = series * np.exp(-self.load.sum() - self.open)
         for number in range(MOST_NUMBERS):
@@ -251,7 +253,7 @@ class _StationMarginal:
         return float(1 / min(number, count))
 
     def _waits(self, terms: list[_Term], here: FloatArray) -> float:
-        """Share of all arrivals that find no server free; NaN without arrivals."""
+        """Share of all arrivals that find no free server; NaN without arrivals."""
         network, k = self.network, self.place
         number = np.array([term.number for term in terms])
         busy = _none_free(network.stations[k].kind, network.servers[k, 0], number)
@@ -267,7 +269,7 @@ def _none_free(kind: ServiceKind, count: float, number: FloatArray) -> FloatArra
     """Probability that an arrival that finds n jobs waits, by number."""
     if kind is ServiceKind.DELAY:
         return np.zeros(len(number))
-    if kind is ServiceKind.VARYING:  # its speeds do not say how many it serves at once
+    if kind is ServiceKind.VARYING:  # varying speeds do not say how many jobs are served at once
         return np.full(len(number), np.nan)
     if kind is ServiceKind.PARALLEL:
         return np.asarray(number / np.maximum(number + count - 1, 1))

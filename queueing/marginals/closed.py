@@ -38,14 +38,14 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Marginal:
-    """How many jobs are at one station of a closed network.
+    """The number of jobs at one station of a closed network.
 
     Parameters
     ----------
     chances
         Probabilities of 0, 1, ..., N jobs at any time, shape (N + 1, ...); 0 above a point's N.
     found
-        Probabilities of the numbers that an arrival finds, in the same shape; NaN where N = 0.
+        Probabilities of the numbers that an arrival finds, in the same shape; NaN if N = 0.
     waits
         Probability that an arrival finds no idle server, in the shape of the operating points; NaN
         for a station whose speed depends on the number, which does not say how many it serves.
@@ -63,14 +63,14 @@ def closed_marginal(
     think_time: Amount,
     place: int,
 ) -> Marginal:
-    """Find how many jobs are at one of the stations of a closed network of one class.
+    """The number of jobs at a station of a closed network of one class.
 
     Parameters
     ----------
     stations, visits, population, think_time
         As for `headway.queueing.solve_closed`; every station has a product form.
     place
-        Which of the stations.
+        Index of the station.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class _Block:
             _of_kind(ServiceKind.VARYING, network),
         )
         still = think + _delays(network, jobs)
-        # A throughput at which the open network holds about as many jobs, to scale by.
+        # A throughput, for scaling, at which the open network holds about as many jobs.
         if queues or varying:
             self.scale = balanced_rate(queues, varying, still, jobs)
         else:
@@ -174,7 +174,7 @@ class _Block:
         return joint / np.where(total > 0, total, 1.0), total
 
     def _waits(self, found: FloatArray, fewer: FloatArray, count: FloatArray) -> FloatArray:
-        """Probability that an arrival finds no server free."""
+        """Probability that an arrival finds no free server."""
         kind, number = self.station.kind, np.arange(self.size)[:, None]
         if kind is ServiceKind.DELAY:
             return np.where(self.jobs > 0, 0.0, np.nan)

@@ -1,1 +1,1 @@
-"""Small networks by their whole Markov chain, where no product form holds."""
+"""Small networks by their whole Markov chain, if they have no product form."""

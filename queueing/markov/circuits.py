@@ -1,4 +1,4 @@
-"""Closed classes of jobs that go from station to station, as a whole Markov chain."""
+"""Closed classes of jobs that circulate among stations, as a whole Markov chain."""
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -11,23 +11,25 @@ from headway.queueing.markov.space import StateSpace, explore, stationary
 from headway.records import dataclass
 
 Onward: TypeAlias = tuple[tuple[float, int | None, int], ...]
-"""Where jobs go: chance, station (None: out, to think), and the class they have from there on."""
+"""Next destinations: probability, station (None: leaves to think), and the job's class from then
+on.
+"""
 
 
 @dataclass(frozen=True)
 class Circuit:
-    """Closed classes and their ways between stations.
+    """Closed classes and their routes between stations.
 
     Parameters
     ----------
     orders
         How each station serves.
     populations, thinks
-        Jobs of each class, and whether they think before they come in again.
+        Jobs of each class, and whether they think before they enter again.
     entries
-        By class, chance of each station where they come in.
+        By class, the probability of entering at each station.
     onward
-        By class and station.
+        Next destinations by class and station.
     """
 
     orders: tuple[Order, ...]
@@ -38,12 +40,12 @@ class Circuit:
 
     @property
     def start(self) -> Any:
-        """Everybody who can thinks; others have come in."""
+        """The initial state: all jobs that can think do so, and the others have entered."""
         none = tuple(() for _ in self.orders)
         return next(self._settled(none, self.populations))[0]
 
     def moves(self, state: Any) -> Iterator[tuple[Any, int, float]]:
-        """Every change, by the number of its rate: of class c at station k, or thinking."""
+        """All transitions, with the index of their rate: class c at station k, or thinking."""
         places, away = state
         classes = len(self.populations)
         for c, jobs in enumerate(away):
@@ -67,7 +69,7 @@ class Circuit:
             yield (after, away), chance
 
     def _settled(self, places: Any, away: Any) -> Iterator[tuple[Any, float]]:
-        """Those who do not think come in at once."""
+        """Jobs that do not think enter at once."""
         c = next((c for c, jobs in enumerate(away) if jobs and not self.thinks[c]), None)
         if c is None:
             yield (places, away), 1.0
@@ -77,7 +79,7 @@ class Circuit:
                 yield state, chance * more
 
     def entered(self, places: Any, c: int) -> Iterator[tuple[Any, float]]:
-        """What stations hold after a job of a class comes in, each with its chance."""
+        """The stations after a job of a class has entered, with probabilities."""
         for k, share in self.entries[c]:
             for after, chance in self._joined(places, k, c):
                 yield after, share * chance
@@ -104,17 +106,17 @@ def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> CircuitMean
 
     Parameters
     ----------
-    circuit
+    The populations and routes.
         Populations and ways.
     rates
-        Of service, one after the other the classes of each station, and last the rates at which
-        thinking ends, above 0 where jobs come, shape (rates, points) [1/s].
+        Service rates, class by class for each station, and last the rates at which thinking ends,
+        above 0 for classes with jobs, shape (rates, points) [1/s].
     most
-        States that are not too many.
+        The largest number of states to accept.
 
     Returns
     -------
-    None where there are more states.
+    None if there are more states.
 
     Examples
     --------
@@ -137,24 +139,24 @@ def solve_circuit(circuit: Circuit, rates: FloatArray, most: int) -> CircuitMean
 def circuit_numbers(
     circuit: Circuit, rates: FloatArray, place: int, most: int
 ) -> tuple[FloatArray, float] | None:
-    """Chances of 0, 1, 2... jobs of all classes at a station, and the chance to find none free.
+    """Probabilities of 0, 1, 2... jobs of all classes at a station, and of finding no free server.
 
-    Whoever comes to a station finds as many there as are left behind by those who go: each step
-    up is one down later. So those who come find no server free as often as those who go leave as
-    many of them busy as before.
+    Arrivals find as many jobs as departures leave behind, as each step up is followed by one down.
+    So an arrival finds no free server with the probability that a departure leaves as many servers
+    busy as before.
 
     Parameters
     ----------
     circuit, most
         As for `solve_circuit`.
     rates
-        Those of one operating point, shape (rates,) [1/s].
+        Rates at one operating point, shape (rates,) [1/s].
     place
-        Which of the stations.
+        Index of the station.
 
     Returns
     -------
-    None where there are more states; the chance is NaN where nobody comes.
+    None if there are more states; the probability is NaN without arrivals.
 
     Examples
     --------
@@ -192,7 +194,7 @@ def _counts(space: StateSpace, circuit: Circuit) -> FloatArray:
 
 
 def _speeds(space: StateSpace, circuit: Circuit) -> FloatArray:
-    """How many times its service rate each class completes, of the same shape."""
+    """Multiple of its service rate at which each class completes, of the same shape."""
     speeds = np.zeros((len(circuit.orders), len(circuit.populations), len(space.states)))
     for row, state in enumerate(space.states):
         for k, order in enumerate(circuit.orders):
@@ -202,7 +204,7 @@ def _speeds(space: StateSpace, circuit: Circuit) -> FloatArray:
 
 
 def onward_from(chances: FloatArray, leaving: float, becomes: int) -> Onward:
-    """Where jobs go, by their chances to go to a station as a class, shape (stations, classes)."""
+    """Next destinations, from probabilities by station and class, shape (stations, classes)."""
     onward = [
         (float(chances[k, c]), int(k), int(c)) for k, c in zip(*np.nonzero(chances), strict=True)
     ]

@@ -1,8 +1,8 @@
-"""One station's state by its order of service, as a whole Markov chain needs to know it.
+"""The state of one station by its order of service, as a whole Markov chain needs it.
 
-Every service is exponential with a mean by class, so that whoever is interrupted goes on as
-though it began anew. A change is the state after it and its chance; a completion adds its class
-and how many times its class's service rate it happens.
+Every service is exponential with a mean by class, so an interrupted job resumes as if it began
+anew. A transition is the next state and its probability; a completion also has its class, and the
+multiple of the class's service rate at which it happens.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,23 +11,23 @@ from typing import Any, TypeAlias
 from headway.records import dataclass
 
 Here: TypeAlias = tuple[Any, ...]
-"""A station's state; empty when nobody is there."""
+"""A station's state; empty if no job is present."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """How a station's state changes.
+    """The transitions of a station's state.
 
     Parameters
     ----------
     joined
-        States after a class joins, each with its chance.
+        Next states when a job of a class joins, with probabilities.
     left
-        Completions: the class, how many times its rate, and the state after.
+        Completions: the class, the multiple of its rate, and the next state.
     busy
-        How many servers are.
+        The number of busy servers.
     present
-        The classes of the jobs that are there.
+        The classes of the jobs that are present.
     """
 
     joined: Callable[[Here, int], Iterator[tuple[Here, float]]]
@@ -37,7 +37,7 @@ class Order:
 
 
 def sharing(servers: int) -> Order:
-    """Servers shared among all present jobs; with a server for each, a delay.
+    """Servers shared among all present jobs; a delay if there is a server for each.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def in_order(servers: int) -> Order:
 
 
 def by_rank(ranks: tuple[int, ...], servers: int) -> Order:
-    """The best rank present is served, at once; in order of arrival within a rank.
+    """The best rank present is served at once (preemptive); in order of arrival within a rank.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
 
 
 def at_random(servers: int) -> Order:
-    """Waiting jobs are taken at random; they form a set.
+    """Waiting jobs are taken at random, so their order does not matter.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def at_random(servers: int) -> Order:
 
 
 def last_first(servers: int) -> Order:
-    """The last to come is served first; who is interrupted goes on where it was.
+    """The latest arrival is served first; an interrupted job resumes where it was.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def last_first(servers: int) -> Order:
 
 
 def apart(queues: int, servers: int, order: Callable[[int], Order]) -> Order:
-    """Queues of one kind side by side, each job choosing one by chance."""
+    """Queues of one kind side by side, one of which each job joins at random."""
     one = order(servers)
 
     def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
@@ -182,7 +182,7 @@ def _at_most(servers: int) -> Callable[[Here], int]:
 
 
 def _lanes(lanes: Here, place: int, after: Here) -> Here:
-    """Queues in an order of their own: which is which does not matter."""
+    """Sort queues, as it does not matter which is which."""
     queues = tuple(sorted((*lanes[:place], after, *lanes[place + 1 :])))
     return queues if any(queues) else ()
 
@@ -192,7 +192,7 @@ def _without(here: Here, place: int) -> Here:
 
 
 def _settled(here: Here, servers: int) -> Here:
-    """Those in service in no order: whose server is whose does not matter."""
+    """Sort jobs in service, as it does not matter which server serves which."""
     return (*sorted(here[:servers]), *here[servers:]) if servers > 1 else here
 
 
@@ -201,7 +201,7 @@ def _as_set(here: Here, servers: int) -> Here:
 
 
 def _behind(here: Here, c: int, ranks: tuple[int, ...], first: int) -> Here:
-    """One more behind its equals and betters, and behind the first."""
+    """Insert a job behind those of its rank and better ones, and behind the first ``first``."""
     place = next((i for i in range(first, len(here)) if ranks[here[i]] > ranks[c]), len(here))
     place = max(place, min(first, len(here)))
     return (*here[:place], c, *here[place:])

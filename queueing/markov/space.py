@@ -1,4 +1,4 @@
-"""The states of a Markov chain, explored from one of them, and their stationary probabilities."""
+"""The states of a Markov chain, explored from one, and their stationary probabilities."""
 
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
@@ -18,21 +18,21 @@ from headway.records import dataclass
 State: TypeAlias = Hashable
 
 Moves: TypeAlias = Callable[[State], Iterable[tuple[State, int, float]]]
-"""Transitions out of a state: the state after, the number of the rate, and its multiple."""
+"""Transitions out of a state: the next state, the index of the rate, and its multiple."""
 
 
 @dataclass(frozen=True)
 class StateSpace:
-    """The states of a chain and the moves between them, whatever the rates are.
+    """The states of a chain and the transitions between them, for any rates.
 
     Parameters
     ----------
     states
         In the order in which they were found.
     source, target, rate
-        Of each move: the states it leads from and to, and which rate it has.
+        For each transition: the states that it leads from and to, and the index of its rate.
     times
-        How many times that rate.
+        The multiple of that rate.
     """
 
     states: tuple[State, ...]
@@ -43,18 +43,18 @@ class StateSpace:
 
 
 def explore(start: State, moves: Moves, most: int) -> StateSpace | None:
-    """Find all states that can be reached from one.
+    """All states that can be reached from an initial one.
 
     Parameters
     ----------
     start, moves
-        A state, and what may happen in any.
+        The initial state, and the transitions out of a state.
     most
-        States that are enough, 1 or more.
+        The largest number of states to accept, 1 or more.
 
     Returns
     -------
-    None where there are more.
+    None if there are more states.
 
     Examples
     --------
@@ -81,19 +81,19 @@ def explore(start: State, moves: Moves, most: int) -> StateSpace | None:
 
 
 def stationary(space: StateSpace, rates: FloatArray) -> FloatArray:
-    """Share of time in each state: what flows in flows out.
+    """Share of time in each state, from the balance equations.
 
     Parameters
     ----------
     space
-        States and moves.
+        States and transitions.
     rates
-        The rates by their numbers, 0 or more, shape (rates,) [1/s].
+        The rates by index, 0 or more, shape (rates,) [1/s].
 
     Raises
     ------
     InvalidParameter
-        As `shares_of_time`: where there are several steady states.
+        As for `shares_of_time`: if there are several steady states.
 
     Examples
     --------
@@ -118,19 +118,19 @@ def shares_of_time(
     Parameters
     ----------
     source, target, flow
-        Of each move: the states it leads from and to, and its rate, 0 or more [1/s]; from a state
-        to itself it changes nothing.
+        For each transition: the states that it leads from and to, and its rate, 0 or more [1/s];
+        transitions from a state to itself have no effect.
     count
         Number of states.
     recurrent
-        As `recurrent_states` found them for the same moves at other rates.
+        From `recurrent_states` for the same transitions at other rates.
 
     Raises
     ------
     InvalidParameter
-        Where the shares depend on where the chain starts.
+        If the shares depend on where the chain starts.
     GraphError
-        Where some rates vanish in rounding beside others.
+        If some rates vanish in rounding beside others.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def shares_of_time(
         left = np.bincount(source, moved, count) - np.bincount(target, moved, count)
         if np.abs(left).max() <= _UNEVEN * moved.max():
             return np.asarray(shares / shares.sum())
-    # a reference state that is very unlikely costs the digits of the others
+    # a very unlikely reference state would cost the digits of the others
     try:
         shares = _normalised(source, target, flow, count)
     except RuntimeError:
@@ -168,21 +168,25 @@ def shares_of_time(
 
 
 MANY = 2_000
-"""States from which on shares are swept: below it they are eliminated as fast. Speed only."""
+"""Number of states from which sweeps are used: smaller chains are eliminated as fast. Speed
+only.
+"""
 
 FULL = 150
-"""States up to which rows are written out; beyond, most of their numbers are 0. Speed only."""
+"""Largest number of states for dense matrices; in larger ones most numbers are 0. Speed only."""
 
 TOO_MANY = 30_000
-"""States beyond which elimination fills the memory."""
+"""Number of states above which elimination would fill the memory."""
 
 FEW = 12
-"""Corrections of sweeps that are tried where elimination is possible too, and FEW x FEW otherwise:
-most chains settle in 3 to 10. Speed only."""
+"""Corrections of sweeps to try if elimination is possible too, and FEW x FEW otherwise: most
+chains settle in 3 to 10. Speed only.
+"""
 
 _UNEVEN = 1e-11
-"""Imbalance of a state that is accepted, over the largest flow; more is solved anew, with pivots
-that keep the digits. Digits only."""
+"""Imbalance of a state that is accepted, over the largest flow; otherwise the chain is solved
+anew, with pivoting that keeps the digits. Digits only.
+"""
 
 
 def _swept(
@@ -191,12 +195,12 @@ def _swept(
     flow: FloatArray,
     recurrent: NDArray[np.bool_],
 ) -> FloatArray:
-    """Shares by sweeps; where they are slow, and there are not too many states, not at all.
+    """Shares by sweeps; if these are slow and elimination is possible, by elimination.
 
     Raises
     ------
     GraphError
-        Where there are too many, whose rates are too far apart for the sweeps.
+        If there are too many states for elimination, and rates are too far apart for sweeps.
     """
     count = len(recurrent)
     out = np.asarray(np.bincount(source, flow, count), float)
@@ -213,7 +217,7 @@ def _swept(
 def _normalised(
     source: NDArray[np.integer], target: NDArray[np.integer], flow: FloatArray, count: int
 ) -> FloatArray:
-    """Solve with normalisation in place of one balance equation: a full row, which is slow."""
+    """Solve with normalisation in place of one balance equation: a dense row, which is slow."""
     every, out = np.arange(count), np.bincount(source, flow, count)
     kept = target > 0
     rows = np.concatenate([target[kept], every[1:], np.zeros(count, int)])
@@ -232,7 +236,7 @@ def _relative_to(
     count: int,
     pinned: int,
 ) -> FloatArray:
-    """Solve relative to the probability of one state."""
+    """Solve for probabilities relative to that of one state."""
     if count <= FULL:
         return _by_rows(source, target, flow, count, pinned)
     others = np.delete(np.arange(count), pinned)
@@ -254,7 +258,7 @@ def _by_rows(
     count: int,
     pinned: int,
 ) -> FloatArray:
-    """The same with all rows written out."""
+    """As `_relative_to`, with a dense matrix."""
     cells = np.bincount(target * count + source, flow, count * count)
     balance = cells.reshape(count, count)
     balance[np.diag_indices(count)] -= np.bincount(source, flow, count)
@@ -268,12 +272,12 @@ def _by_rows(
 def recurrent_states(
     source: NDArray[np.integer], target: NDArray[np.integer], count: int
 ) -> NDArray[np.bool_]:
-    """Find the states of the one recurrent class.
+    """The states of the only recurrent class.
 
     Raises
     ------
     InvalidParameter
-        Where there are several.
+        If there are several.
     """
     links = csc_array((np.ones(len(source)), (source, target)), (count, count))
     sets, of = connected_components(links, connection="strong")

@@ -1,9 +1,9 @@
 """Shares of time in many states by Gauss-Seidel sweeps, with GMRES between them.
 
-A sweep G balances each state after the other, p_j = sum over i of p_i q_ij / q_j, from the first
-to the last and back, and p = G p holds for the shares alone. What is left, (I - G) d = G p - p, is
-solved for the correction d by some steps of GMRES (Saad and Schultz, SIAM J. Sci. Stat. Comput.
-7(3), 1986), which needs the products of I - G alone.
+A sweep G balances each state in turn, p_j = sum over i of p_i q_ij / q_j, from the first to the
+last and back, and only the shares of time satisfy p = G p. The residual equation, (I - G) d = G p -
+p, is solved for the correction d by some steps of GMRES (Saad and Schultz, SIAM J. Sci. Stat.
+Comput. 7(3), 1986), which only needs products with I - G.
 """
 
 import numpy as np
@@ -17,12 +17,14 @@ from headway.queueing.compiled.library import compiled
 IntArray = NDArray[np.int64]
 
 STEPS = 25
-"""Steps of GMRES for a correction."""
+"""Steps of GMRES in a correction."""
 
 SETTLED = 1e-11
-"""Sum of the last correction of all shares, which sum to 1, twice in a row; far below 1e-9."""
+"""Sum of the last correction of all shares, which sum to 1, below which twice in a row it has
+settled.
+"""
 
-_CLOSE = 1e-4  # of what is left, each time
+_CLOSE = 1e-4  # of the residual, in each correction
 
 
 def swept_shares(
@@ -37,14 +39,14 @@ def swept_shares(
     out
         Rate out of each state, above 0.
     recurrent
-        States that are visited again and again, of one class.
+        States of the only recurrent class.
     rounds
-        Corrections that are tried.
+        Largest number of corrections.
 
     Raises
     ------
     RuntimeError
-        Where it does not settle.
+        If it does not settle.
 
     Examples
     --------
@@ -84,18 +86,19 @@ def balancing_sweeps(
     shares: FloatArray,
     count: int,
 ) -> None:
-    """Balance each state after the other, from the first to the last and back, so many times.
+    """Balance each state in turn, from the first to the last and back, a number of times.
 
     Parameters
     ----------
     starts, sources, flows
-        Moves into each state, one after the other: where they begin, and their sources and rates.
+        Transitions into each state, in order of states: where they begin, and their sources and
+        rates.
     out
         Rate out of each state, above 0.
     shares
-        Which is written.
+        Shares of time, which are updated.
     count
-        Times to and fro.
+        Number of sweeps, each there and back.
     """
     into = csr_array((flows, sources, starts), (len(out), len(out)))
     before, behind, own = tril(into, -1), triu(into, 1), diags_array(out)

@@ -25,16 +25,16 @@ _SPARE = 1.05  # uniformisation rate over the largest total rate: above 1 keeps 
 
 @dataclass(frozen=True)
 class TaggedCircuit:
-    """A circuit, and the same with a tagged job.
+    """A circuit, and the same circuit with a tagged job.
 
     Parameters
     ----------
     whole, rates
-        All jobs, and their rates at one operating point, as of
+        All jobs, and their rates at one operating point, as for
         `headway.queueing.markov.circuits.solve_circuit`, shape (rates,).
     tagged, tagged_rates
-        The others and the tagged job. It has a second set of classes, after those of the others,
-        and thinks for ever once it has left. Stations of its own come after those of all.
+        The others and the tagged job, which has a second set of classes after those of the others,
+        and thinks for ever once it has left. Stations that only it visits come after all others.
     """
 
     whole: Circuit
@@ -43,7 +43,7 @@ class TaggedCircuit:
     tagged_rates: FloatArray
 
     def arrivals(self, state: Any) -> Iterator[tuple[int, float, Any]]:
-        """Arrivals in a state of all jobs: their class, their rate [1/s], and the state after."""
+        """Arrivals in a state of all jobs: class, rate [1/s], and next state."""
         places, away = state
         classes, own = len(away), len(self.tagged.orders) - len(places)
         nobody, empty = (0,) * classes, ((),) * own
@@ -58,7 +58,7 @@ class TaggedCircuit:
                 yield c, rate * chance, (after, (*away, *nobody))
 
     def alone(self, c: int) -> Iterator[tuple[Any, float]]:
-        """States of a job of a class that arrives in an empty network, with their probabilities."""
+        """States after a job of a class arrives in an empty network, with their probabilities."""
         nobody = (0,) * len(self.tagged.populations)
         for after, chance in self.tagged.entered(((),) * len(self.tagged.orders), c):
             yield (after, nobody), chance
@@ -81,14 +81,14 @@ class Passages:
     Parameters
     ----------
     pace
-        Rate of steps [1/s].
+        Rate of uniformised steps [1/s].
     moves
         Transition probabilities of a step, by state after (rows) and before.
     out
-        Probability to leave in a step, by state.
+        Probability of leaving in a step, by state.
     starts
         Distribution of states at arrivals of each class, shape (classes, states); for a class
-        without arrivals that of a job alone.
+        without arrivals, that of a job alone.
     """
 
     pace: float
@@ -103,13 +103,13 @@ def passages(circuit: TaggedCircuit, most: int) -> Passages | None:
     Parameters
     ----------
     circuit
-        At one operating point.
+        The circuit at one operating point.
     most
-        States that are not too many.
+        The largest number of states to accept.
 
     Returns
     -------
-    None where there are more.
+    None if there are more states.
     """
     space = explore(circuit.whole.start, circuit.whole.moves, most)
     if space is None:
@@ -120,7 +120,7 @@ def passages(circuit: TaggedCircuit, most: int) -> Passages | None:
         for c, rate, after in circuit.arrivals(state):
             begun[c][after] += share * rate
     for c, states in enumerate(begun):
-        if not any(states.values()):  # no arrivals: a job alone
+        if not any(states.values()):  # without arrivals, a job alone
             begun[c] = dict(circuit.alone(len(begun) + c))
     inside = _explored(circuit, begun, most)
     return None if inside is None else _uniformised(inside, circuit.tagged_rates, begun)

@@ -1,1 +1,1 @@
-"""A queueing network with its numbers, what it is, and what is found of it."""
+"""A queueing network as numbers, and the results for it."""

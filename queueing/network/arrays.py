@@ -8,7 +8,7 @@ from headway.kinds import Amount, FloatArray, check_domain
 
 
 def spread(values: Amount, points: int) -> FloatArray:
-    """Lay a number, or a number for each operating point, out as a row of points.
+    """A number, or a number for each operating point, as a row of points.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def spread(values: Amount, points: int) -> FloatArray:
 
 
 def shape_over(values: Iterable[Amount]) -> tuple[int, ...]:
-    """Shape of the operating points over which some values are given; () if all are numbers.
+    """Shape of the operating points over which values are given; () if all are numbers.
 
     Examples
     --------
@@ -43,7 +43,7 @@ _NUMBERS = frozenset({float, int, np.float64})
 
 
 def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
-    """Lay values out as rows of operating points.
+    """Values as rows of operating points.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def rows(values: Sequence[Amount], shape: tuple[int, ...]) -> FloatArray:
 
     Returns
     -------
-    Array, a row a value, a column a point.
+    Array with a row for each value, and a column for each point.
 
     Examples
     --------

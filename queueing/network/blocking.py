@@ -1,4 +1,4 @@
-"""Networks whose stations have limited capacity, and block jobs that find no place."""
+"""Networks with stations of limited capacity, which block or lose jobs that find no place."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -15,10 +15,10 @@ from headway.records import dataclass
 
 
 class Blocking(StrEnum):
-    """What becomes of a job whose next station is full.
+    """What happens to a job whose next station is full.
 
     ``lost`` loses it. ``after service`` keeps it at its server, which serves no other job until
-    there is a place; the job blocked first goes first. ``repetitive`` serves it again and draws
+    there is a place; the job blocked first moves first. ``repetitive`` serves it again and draws
     its next station anew (random destination).
     """
 
@@ -55,9 +55,9 @@ class Room:
     servers
         Servers m, a whole number of 1 or more; infinity for a delay.
     places
-        Jobs there at most, those in service included, m or more; infinity for no limit.
+        Largest number of jobs, including those in service, m or more; infinite for no limit.
     blocking
-        What becomes of jobs that find no place.
+        What happens to jobs that find no place.
 
     Raises
     ------
@@ -100,14 +100,14 @@ class Room:
 
 @dataclass(frozen=True)
 class Window:
-    """A finite-capacity region (a window): stations with a common limit; other jobs wait outside.
+    """A finite-capacity region: stations with a common limit, outside of which other jobs wait.
 
     Parameters
     ----------
     stations
-        Positions of its stations, which have no limit of their own.
+        Indices of its stations, which have no limit of their own.
     limit
-        Jobs inside at once, a whole number of 1 or more. The others wait in order of arrival.
+        Largest number of jobs inside, a whole number from 1. Others wait in order of arrival.
 
     Examples
     --------
@@ -131,23 +131,23 @@ class BlockingNetwork:
     rooms
         The stations.
     onward
-        Routing probabilities from each station (row) to each, shape (stations, stations); the rest
-        leaves, and in a closed network thinks.
+        Routing probabilities from each station (row) to each, shape (stations, stations); with the
+        remaining probability a job leaves, or in a closed network thinks.
     entry
-        Share of the jobs from outside, or of those that have thought, that enters at each.
+        Share of the jobs from outside, or of jobs that have thought, that enters at each.
     arrival_rate
-        Of an open network [1/s]; a job that finds its first station full is lost.
+        Arrival rate of an open network [1/s]; a job that finds its first station full is lost.
     population, think_time
-        Of a closed network: jobs, and mean time between answer and request [s]. A thinking job that
-        finds its first station full waits, and its user with it.
+        For a closed network: jobs, and mean time from answer to request [s]. A job that has thought
+        and finds its first station full waits, and its user with it.
     windows
         Its finite-capacity regions, which share no station.
 
     Raises
     ------
     GraphError
-        For routes that are none, regions that overlap, full stations that lose jobs inside the
-        network, and rings of stations that hold each other up for ever.
+        For invalid routes, regions that overlap, full stations that lose jobs inside the network,
+        and rings of stations that block each other for ever.
     InvalidParameter
         For numbers outside their domain.
 
@@ -179,7 +179,7 @@ class BlockingNetwork:
 
     @property
     def closed(self) -> bool:
-        """Whether a number of jobs circulates."""
+        """Whether the network is closed."""
         return self.population > 0
 
     @property
@@ -189,21 +189,21 @@ class BlockingNetwork:
 
     @property
     def leaving(self) -> FloatArray:
-        """Chance to leave from each station, shape (stations,)."""
+        """Probability of leaving from each station, shape (stations,)."""
         return np.asarray(np.clip(1 - self.onward.sum(axis=1), 0.0, 1.0), float)
 
     @property
     def visits(self) -> FloatArray:
-        """Mean visits of a job to each station, where none is lost, shape (stations,)."""
+        """Mean visits of a job to each station if none is lost, shape (stations,)."""
         away = np.eye(len(self.rooms)) - self.onward.T
         return np.asarray(np.linalg.solve(away, self.entry), dtype=np.float64)
 
     def window_of(self, station: int) -> int | None:
-        """Number of the region that a station is in; None for none."""
+        """Number of the region that a station is in; None if it is in none."""
         return next((k for k, w in enumerate(self.windows) if station in w.stations), None)
 
     def entries(self, window: Window) -> float:
-        """Mean visits of a job to a region, where none is lost."""
+        """Mean visits of a job to a region if none is lost."""
         inside = np.zeros(len(self.rooms), bool)
         inside[list(window.stations)] = True
         passing = self.visits[~inside] @ self.onward[~inside][:, inside].sum(axis=1)
@@ -230,7 +230,7 @@ def check_windows(network: BlockingNetwork) -> None:
 
 
 def check_losses(network: BlockingNetwork) -> None:
-    """Refuse stations that would lose jobs which have been served already, or that circulate."""
+    """Refuse stations that would lose jobs after some service, or circulating jobs."""
     for k, room in enumerate(network.rooms):
         if not room.finite or room.blocking is not Blocking.LOST:
             continue
@@ -250,7 +250,7 @@ def check_losses(network: BlockingNetwork) -> None:
 def check_deadlock(network: BlockingNetwork) -> None:
     """Refuse networks with a deadlock: jobs that wait for each other's places.
 
-    A ring of stations that block after service does, once it is full; a closed network with
+    A ring of stations that block after service deadlocks once it is full; a closed network with
     repetitive service, once all of its places are taken.
 
     Raises
@@ -285,7 +285,7 @@ def check_deadlock(network: BlockingNetwork) -> None:
 
 
 def visited(network: BlockingNetwork) -> list[int]:
-    """Positions of the stations that jobs come to.
+    """Indices of the stations that jobs visit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of the methods that headway has, for who asks for one."""
+"""Names of headway's methods for closed networks."""
 
 from enum import StrEnum
 
@@ -8,12 +8,11 @@ from headway.errors import InvalidParameter, nearest, quoted
 class Method(StrEnum):
     """How a closed network is solved.
 
-    ``auto`` takes an exact method wherever one fits into memory; ``exact`` is mean value analysis
-    where every station is a delay or single servers, else convolution, and convolution for
-    sweeps of large populations. ``recal`` and ``quadrature`` are exact where many classes share few
-    single servers; one class is solved as by ``exact``. ``chain``
-    goes state by state through a small network of classes that has no product form. The last two
-    are approximations.
+    ``auto`` takes an exact method if one fits into memory; ``exact`` is mean value analysis if
+    every station is a delay or has single servers, otherwise convolution, and convolution for
+    sweeps of large populations. ``recal`` and ``quadrature`` are exact if many classes share few
+    single servers; for one class they are as ``exact``. ``chain`` goes state by state through a
+    small network of classes without a product form. The last two are approximations.
     """
 
     AUTO = "auto"

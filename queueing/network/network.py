@@ -1,4 +1,4 @@
-"""A queueing network with its numbers: stations, classes of jobs, and the ways between them."""
+"""A queueing network as numbers: stations, classes of jobs, and the routes between them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -31,7 +31,7 @@ from headway.records import dataclass
 
 
 class Saturation(StrEnum):
-    """What becomes of operating points that open classes saturate: an error, or a mark."""
+    """What to do about points that open classes saturate: raise an error, or mark them."""
 
     REFUSE = "refuse"
     MARK = "mark"
@@ -44,15 +44,15 @@ class JobClass:
     Parameters
     ----------
     name
-        For messages.
+        Used in messages.
     arrival_rate
         Arrivals from outside [1/s], 0 or more; None for a closed class.
     population
-        Jobs that circulate, a whole number of 0 or more; None for an open class.
+        Number of jobs that circulate, a whole number from 0; None for an open class.
     think_time
         Mean think time of a closed class [s], 0 or more.
     priority
-        Whole number of 1 or more, 1 goes first where stations go by it.
+        Whole number from 1; 1 goes first at stations with priorities.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class JobClass:
 
 @dataclass(frozen=True)
 class SharedStation:
-    """A station as several classes see it.
+    """A station shared by several classes.
 
     A product form needs processor sharing, or first come first served with one exponential
     service time for all classes (BCMP). A class without a service time does not queue here.
@@ -100,29 +100,29 @@ class SharedStation:
     Parameters
     ----------
     name
-        For messages.
+        Used in messages.
     service_times, visits
         Mean service time per visit [s] and mean visits, 0 or more, one for each class.
     kind
         How it serves.
     servers
-        Number of servers m, whole numbers of 1 or more, also an array over operating points;
-        of a delay it does not matter.
+        Number of servers m, whole numbers from 1, may be an array over operating points; ignored
+        for a delay.
     discipline
-        Whose turn it is, where service times differ by class.
+        Queueing discipline, which matters if service times differ by class.
     speeds
-        Of a station whose speed varies: how fast it works with 1, 2... jobs there, by all classes
-        together, over what the service times say, each above 0; the last holds on.
+        For varying speed: the speed with 1, 2... jobs of all classes together, relative to the
+        service times, each above 0; then the last holds.
     crew
-        Servers m of such a station, of which min(n, m) work with n jobs there.
+        Servers m of such a station, min(n, m) of which work with n jobs present.
     scv
         Squared coefficients of variation of the service times, 0 or more, one for each class;
-        exponential times (1) if not given. They matter in order of arrival and by priority.
+        exponential times (1) by default. They matter in order of arrival and with priorities.
     arrival_scv
-        That of the times between arrivals, which then make the wait by Allen and Cunneen's formula.
+        Squared coefficient of variation of times between arrivals, for Allen and Cunneen's formula.
     again
-        Chance of each class to come straight back after a visit, at least 0 and below 1; none comes
-        back at once if not given.
+        Probability of each class of returning at once after a visit, at least 0 and below 1; 0 by
+        default.
 
     Raises
     ------
@@ -179,19 +179,19 @@ class SharedStation:
 
     @property
     def is_spread(self) -> bool:
-        """Whether its wait depends on more than means: other times, in order or by priority."""
+        """Whether its waits depend on more than means: other times, in order or by priority."""
         has_scv = len(self.scv) > 0 or self.arrival_scv is not None
         return has_scv and self.kind is ServiceKind.QUEUE and self.discipline.scv
 
 
 _OF_ONE = vars(SharedStation("", (), ()))
-"""The fields of a station as they are if not given."""
+"""The fields of a station with their defaults."""
 
 
 def shared_by_one(name: str, station: Station) -> SharedStation:
-    """A station of one class, whose numbers have been checked by its kind.
+    """A station of one class, with numbers already checked by its kind.
 
-    Times and visits stand in the arrays of the network alone.
+    Service times and visits are in the arrays of the network only.
     """
     shared = object.__new__(SharedStation)
     vars(shared).update(
@@ -202,14 +202,14 @@ def shared_by_one(name: str, station: Station) -> SharedStation:
 
 @dataclass(frozen=True)
 class Network:
-    """A network: stations and classes as arrays over the operating points, laid out flat.
+    """A network: stations and classes as arrays over flat operating points.
 
-    Every method of solution reads this form; one class is a network of C = 1.
+    Every method takes this form; one class is a network with C = 1.
 
     Parameters
     ----------
     stations, classes
-        What it was read from.
+        The stations and classes that it was read from.
     service_times, visits
         Shape (classes, stations, points).
     servers
@@ -221,32 +221,31 @@ class Network:
     shape
         Shape of the operating points.
     speeds
-        Of stations whose speed varies, by position: speeds with 1, 2... jobs, shape (numbers,
-        points).
+        For stations of varying speed, by index: speeds with 1, 2... jobs, shape (numbers, points).
     crews
-        The servers of these that work, by position, shape (points,).
+        Their servers that can work, by index, shape (points,).
     scv
-        Squared coefficients of variation of service times where a station has its own, shape
+        Squared coefficients of variation of service times, if a station has its own, shape
         (classes, stations, points).
     ways
-        How jobs go from station to station; None where only visits are known.
+        Routes of jobs between stations; None if only visits are known.
     chains
-        Positions of the classes that turn into one another; empty where none does.
+        Indices of the classes that change into one another; empty if none do.
     again
-        Chances to come straight back, shape (classes, stations, points); None where nobody does.
+        Probabilities of returning at once, shape (classes, stations, points); None if no job does.
     branches
-        Positions of the stations that serve the parts of a fork, by position of the fork.
+        Indices of the stations that serve the parts of a fork, by index of the fork.
     own_visits
-        Visits without those of parts, shape (stations, points); None where nothing forks.
+        Visits without those of parts, shape (stations, points); None if nothing forks.
     blocking
-        Rooms, routes and regions of a network that blocks, at one operating point.
+        Rooms, routes and regions of a network with blocking, at one operating point.
     kinds
-        The stations with laws of their own, in a network of one class without a discipline by
-        class; empty where classes share them.
+        The stations with laws of their own, in a network of one class without disciplines by class;
+        empty if classes share stations.
     clients
-        How the clients of its one class give up; None where they wait.
+        How the clients of its only class give up; None if they wait.
     oldest
-        Age beyond which its only queue drops requests [s]; None where it drops none.
+        Age at which its only queue drops requests [s]; None if it drops none.
     """
 
     stations: tuple[SharedStation, ...]
@@ -273,29 +272,29 @@ class Network:
 
     @cached_property
     def subject(self) -> Subject:
-        """What it is to the functions that solve it."""
+        """The kind of subject, for functions that look up methods."""
         if self.blocking is not None:
             return Subject.BLOCKING
         return Subject.ONE_CLASS if self.kinds else Subject.CLASSES
 
     @cached_property
     def found(self) -> dict[int, str]:
-        """What it has not of the needs of methods, by need; see `Need.of`."""
+        """Needs of methods that it does not meet, by need, with the reason; see `Need.of`."""
         return {}
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """What `once` keeps, by function."""
+        """Results cached by `once`, by function."""
         return {}
 
     @cached_property
     def abilities(self) -> tuple[Abilities, ...]:
-        """What its stations with laws of their own can do, each once: many are alike."""
+        """The abilities of its stations with laws of their own, without repetition."""
         return distinct(station.can for station in self.kinds)
 
     @cached_property
     def disciplines(self) -> tuple[Discipline, ...]:
-        """The disciplines of its stations, each once."""
+        """The disciplines of its stations, without repetition."""
         return distinct(station.discipline for station in self.stations)
 
     @cached_property
@@ -305,24 +304,24 @@ class Network:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the stations."""
+        """Names of the stations."""
         return tuple(station.name for station in self.stations)
 
     @cached_property
     def has_open(self) -> bool:
-        """Whether jobs of some class come from outside."""
+        """Whether it has open classes."""
         return any(c.is_open for c in self.classes)
 
     @cached_property
     def has_closed(self) -> bool:
-        """Whether jobs of some class circulate."""
+        """Whether it has closed classes."""
         return any(not c.is_open for c in self.classes)
 
     @cached_property
     def may_be(self) -> FloatArray:
-        """Arrivals or jobs of which some may come to be of a class, shape (classes, points).
+        """Arrivals or jobs that may become jobs of a class, shape (classes, points).
 
-        Those of all classes that turn into it.
+        They are those of all classes that change into it.
         """
         own: FloatArray = self.rates + self.population
         total = own.copy()
@@ -337,32 +336,32 @@ class Network:
 
     @cached_property
     def is_open(self) -> Amount:
-        """Which classes are open, shape (classes,)."""
+        """Whether each class is open, shape (classes,)."""
         return np.array([c.is_open for c in self.classes])
 
     @cached_property
     def is_delay(self) -> Amount:
-        """Which stations are delays, shape (stations,)."""
+        """Whether each station is a delay, shape (stations,)."""
         return self._are(ServiceKind.DELAY)
 
     @cached_property
     def is_pool(self) -> Amount:
-        """Which stations have, at some point, several servers at one queue, shape (stations,)."""
+        """Whether each station ever has several servers at one queue, shape (stations,)."""
         return self._are(ServiceKind.QUEUE) & (self.servers > 1).any(axis=1)
 
     @cached_property
     def is_varying(self) -> Amount:
-        """Which stations have speeds listed by the number present, shape (stations,)."""
+        """Whether each station has speeds listed by number of jobs, shape (stations,)."""
         return self._are(ServiceKind.VARYING)
 
     @cached_property
     def is_crowd(self) -> Amount:
-        """Which stations have a speed that depends on the number present, shape (stations,)."""
+        """Whether each station's speed depends on the number of jobs, shape (stations,)."""
         return self.is_pool | self.is_varying
 
     @cached_property
     def is_roomy(self) -> Amount:
-        """Where closed jobs never wait: delays, and a server for each, shape (stations,)."""
+        """Stations where closed jobs never wait: delays, or a server each, shape (stations,)."""
         if not self.is_pool.any():
             return self.is_delay
         enough = (self.servers >= self.population.sum(axis=0).max()).all(axis=1)
@@ -370,12 +369,12 @@ class Network:
 
     @cached_property
     def full(self) -> FloatArray:
-        """Work that each station completes under heavy load [s/s], shape (stations, points)."""
+        """Work completed per second by each full station [s/s], shape (stations, points)."""
         return self._with_speeds(lambda speeds: speeds[-1])
 
     @property
     def fastest(self) -> FloatArray:
-        """Work that each station completes at its best [s/s]; beside open classes, when full."""
+        """Work completed per second by each station at best [s/s]; with open classes, when full."""
         if self.is_open.any():
             return self.full
         occurs = np.maximum(self.population.sum(axis=0), 1)
@@ -387,7 +386,7 @@ class Network:
         return self._with_speeds(best)
 
     def _with_speeds(self, pick: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Servers, and of stations whose speed varies what is picked of it."""
+        """Servers; for stations of varying speed, what ``pick`` takes from the speeds."""
         if not self.speeds:
             return self.servers
         full = self.servers.copy()
@@ -397,14 +396,14 @@ class Network:
 
     @cached_property
     def queues(self) -> FloatArray:
-        """Separate queues each station is split into, shape (stations, points)."""
+        """Number of separate queues of each station, shape (stations, points)."""
         return np.where(self._are(ServiceKind.PARALLEL)[:, None], self.servers, 1.0)
 
     def _are(self, kind: ServiceKind) -> Amount:
         return np.array([s.kind == kind for s in self.stations])
 
     def at(self, points: NDArray[np.intp]) -> "Network":
-        """Give some of its operating points, in a row."""
+        """The network at some of its operating points."""
         return replace(
             self,
             **{name: getattr(self, name)[..., points] for name in _BY_POINT},
@@ -421,7 +420,7 @@ _Found = TypeVar("_Found")
 
 
 def distinct(values: Iterable[_Found]) -> tuple[_Found, ...]:
-    """Each object once, in the order in which they come.
+    """Each value once, in order of first appearance.
 
     Examples
     --------
@@ -435,7 +434,7 @@ _BY_POINT = ("service_times", "visits", "servers", "rates", "population", "think
 
 
 def once(law: Callable[[Network], _Found]) -> Callable[[Network], _Found]:
-    """Keep what a function finds of a network, as many ask; an array is not to be changed.
+    """Cache the result of a function of a network, as many ask for it; arrays must not be changed.
 
     Examples
     --------
@@ -466,19 +465,19 @@ def read_network(
     classes: Sequence[JobClass],
     ways: Routing | None = None,
 ) -> Network:
-    """Lay stations and classes out as arrays.
+    """Stations and classes as arrays.
 
     Parameters
     ----------
     stations, classes
         At least one of each; every station has an entry for each class.
     ways
-        How jobs go between them, where that is known.
+        Routes of jobs between them, if known.
 
     Raises
     ------
     GraphError
-        For none of them, or lists that do not match.
+        For no stations or classes, or lists that do not match.
 
     Examples
     --------
@@ -498,7 +497,7 @@ def laid_out(
     classes: Sequence[JobClass],
     ways: Routing | None = None,
 ) -> Network:
-    """Lay out as `read_network` does, also classes that no job is of for long."""
+    """As `read_network`, also for classes that no job belongs to for long."""
     _check_lists(stations, classes)
     shape = shape_over([*_amounts(stations, classes)])
 
@@ -526,7 +525,7 @@ def laid_out(
 
 
 def _amounts(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> Iterator[Amount]:
-    """Every number of stations and classes, which may have many points."""
+    """All numbers of stations and classes, which may have many points."""
     for s in stations:
         yield from (*s.service_times, *s.visits, s.servers, *s.speeds, s.crew, *s.scv, *s.again)
         yield from () if s.arrival_scv is None else (s.arrival_scv,)
@@ -537,7 +536,7 @@ def _amounts(stations: Sequence[SharedStation], classes: Sequence[JobClass]) -> 
 def _spread(
     stations: Sequence[SharedStation], classes: int, shape: tuple[int, ...]
 ) -> FloatArray | None:
-    """Squared coefficients of variation, where a station's wait depends on its own."""
+    """Squared coefficients of variation, if a station's wait depends on them."""
     if not any(station.is_spread for station in stations):
         return None
     scvs = [s.scv if s.is_spread and len(s.scv) else [1.0] * classes for s in stations]
@@ -547,7 +546,7 @@ def _spread(
 def _again(
     stations: Sequence[SharedStation], classes: int, shape: tuple[int, ...]
 ) -> FloatArray | None:
-    """Chances to come straight back, where some do."""
+    """Probabilities of returning at once, if some jobs do."""
     if not any(np.any(np.asarray(chance) > 0) for s in stations for chance in s.again):
         return None
     return _by_class([s.again or [0.0] * classes for s in stations], classes, shape)
@@ -577,7 +576,7 @@ def _check_lists(stations: Sequence[SharedStation], classes: Sequence[JobClass])
 
 
 def _check_time(network: Network) -> None:
-    """Refuse a class that goes nowhere, and jobs that would circulate in no time."""
+    """Refuse a class without visits, and jobs that would circulate in no time."""
     if network.demand.any(axis=1).all():
         return
     somewhere = np.where(

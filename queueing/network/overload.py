@@ -1,4 +1,4 @@
-"""Open classes that ask more of a station than it can serve."""
+"""Open classes whose offered load exceeds the capacity of a station."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,13 +19,13 @@ class Overload:
     Parameters
     ----------
     load
-        Servers that open classes would hold, shape (stations, points).
+        Servers that open classes ask for, shape (stations, points).
     full
-        Stations that cannot serve their open classes, shape (stations, points).
+        Whether each station cannot serve its open classes, shape (stations, points).
     stuck
-        Classes that need such a station, shape (classes, stations, points).
+        Whether each class visits such a station, shape (classes, stations, points).
     message
-        What is wrong at the first such point, in one line; empty if there is none.
+        What is wrong at the first such point, in one line; empty if nothing is.
     """
 
     load: FloatArray
@@ -35,12 +35,12 @@ class Overload:
 
     @property
     def hit(self) -> Amount:
-        """Classes that need a full station, shape (classes, points)."""
+        """Whether each class visits a full station, shape (classes, points)."""
         return self.stuck.any(axis=1)
 
     @property
     def saturated(self) -> Amount:
-        """Which points are saturated, shape (points,)."""
+        """Whether each point is saturated, shape (points,)."""
         return self.full.any(axis=0)
 
     @property
@@ -51,7 +51,7 @@ class Overload:
 
 @once
 def find_overload(network: Network) -> Overload:
-    """Find the stations whose open classes alone fill them: u >= m.
+    """The stations that open classes alone saturate: u >= m.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def find_overload(network: Network) -> Overload:
 
 
 def _full_for(network: Network, busy: FloatArray, full: Amount) -> Amount:
-    """Stations that cannot serve a class with those that go before or beside it."""
+    """Stations that cannot serve a class together with those that go before or beside it."""
     ranks = np.array([c.priority for c in network.classes])
     up_to = np.array([busy[ranks <= rank].sum(axis=0) for rank in ranks])
     ordered = np.array([s.discipline.by_priority for s in network.stations])[:, None]
@@ -83,21 +83,21 @@ def refuse_overload(overload: Overload) -> None:
     Raises
     ------
     Saturated
-        With the station, the class that loads it most, and the rate it could sustain.
+        With the station, the class that loads it most, and the rate that it could sustain.
     """
     if overload.message:
         raise Saturated(overload.message)
 
 
 def without(network: Network, overload: Overload) -> Network:
-    """Leave out the jobs of closed classes that no full station would ever let go."""
+    """The network without the jobs of closed classes that a full station would never release."""
     if not overload.message:
         return network
     return replace(network, population=np.where(overload.hit, 0.0, network.population))
 
 
 def _message(network: Network, busy_by_class: FloatArray, load: FloatArray) -> str:
-    """Name the first point's fullest station, its greatest class, and the rate it sustains."""
+    """The first point's fullest station, the class that loads it most, and the rate it sustains."""
     busy = np.where(network.is_delay[:, None], 0.0, load / network.full)
     point = int((busy >= 1).any(axis=0).argmax())
     k = int(busy[:, point].argmax())

@@ -1,4 +1,4 @@
-"""Operating points that differ in their population alone: one recursion answers all of them."""
+"""Operating points that differ in population only, and share one recursion."""
 
 from itertools import pairwise
 
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 
-_WORTH = 4  # points for each network, from which going network by network is faster
+_WORTH = 4  # points per network from which going network by network is faster
 
 
 def by_network(numbers: FloatArray, population: FloatArray) -> list[NDArray[np.intp]]:
-    """Group operating points by network, where several populations share one.
+    """Group operating points by network, if several populations share one.
 
     Parameters
     ----------
     numbers
-        All that makes a network, shape (numbers, points).
+        All numbers that define a network, shape (numbers, points).
     population
         Jobs N, shape (points,).
 
     Returns
     -------
-    Positions of the points of each network; none where that would save nothing.
+    Indices of the points of each network; empty if that would save nothing.
 
     Examples
     --------

@@ -1,15 +1,15 @@
 """Which stations leave a network of several classes without a product form.
 
-Decided here alone, and asked by whatever calls an answer exact: solving, numbers of jobs, bounds.
-A product form (BCMP) needs of a station with servers to wait for that it
+This is decided here only, and used wherever a result is called exact: solutions, numbers of jobs,
+bounds. A product form (BCMP) requires that a station with waiting
 
-* shares them, or is one server for the last to come: then for any times by class; or
-* takes jobs in order of arrival, at random, or the last first at several servers, none of which
-  looks at times: then for exponential times of one mean for all classes that come; or
-* has a server for each job that can be there, and so nobody waits.
+* shares its servers, or is one last-come-first-served preemptive server: for any times by class;
+* takes jobs in order of arrival, at random, or the last first at several servers, without regard to
+service times: for exponential times with one mean for all classes that visit; or
+* has a server for each job that can be there, so that no job waits.
 
-Classes that turn into one another are one chain: all of its jobs may come as each of its classes.
-A station where classes of unlike times meet has no product form even if they are of one chain.
+Classes that change into one another are one chain: all of its jobs may be of each of its classes. A
+station where classes of different times meet has no product form even if they are of one chain.
 
 Source: Baskett, Chandy, Muntz and Palacios, JACM 22(2), 1975; Kelly, *Reversibility and Stochastic
 Networks*, 1979, sections 3.1 to 3.3 (queues that do not look at classes).
@@ -29,7 +29,7 @@ from headway.queueing.stations.abilities import ServiceKind
 
 @once
 def without_form(network: Network) -> NDArray[np.bool_]:
-    """Tell which stations have no product form at which points, shape (stations, points).
+    """Whether each station has no product form at each point, shape (stations, points).
 
     Examples
     --------
@@ -44,7 +44,7 @@ def without_form(network: Network) -> NDArray[np.bool_]:
 
 
 def formless(network: Network) -> str:
-    """Why a network has no product form, by the first station that has none; empty if it has one.
+    """Why a network has no product form, by the first such station; empty if it has one.
 
     Examples
     --------
@@ -66,22 +66,22 @@ def formless(network: Network) -> str:
 
 
 def lawless(network: Network) -> str:
-    """Why the number of jobs has no known distribution; empty where it has one."""
+    """Why the distribution of the number of jobs is not known; empty if it is."""
     reason = formless(network)
     return f"{reason}; the number of jobs has no known distribution" if reason else ""
 
 
 @once
 def comers(network: Network) -> NDArray[np.bool_]:
-    """Which classes are served at each station, shape (classes, stations, points)."""
+    """Whether each class is served at each station, shape (classes, stations, points)."""
     return np.asarray(network.may_be[:, None] * network.demand > 0)
 
 
 @once
 def ranked(network: Network) -> NDArray[np.bool_]:
-    """Tell at which stations jobs go before others that came first, shape (stations,).
+    """Whether jobs go before others that came first at each station, shape (stations,).
 
-    By priority, or by their service times. Where all who come have one priority it is order of
+    By priority, or by service times. If all classes that visit have one priority, it is order of
     arrival.
 
     Examples
@@ -110,9 +110,9 @@ def ranked(network: Network) -> NDArray[np.bool_]:
 
 @once
 def unequal(network: Network) -> NDArray[np.bool_]:
-    """Tell which stations serve in order classes of different times, or of other than exponential.
+    """Stations that serve different, or non-exponential, times in order.
 
-    In order of arrival, or in random order; shape (stations, points).
+    In order of arrival or in random order; shape (stations, points).
 
     Examples
     --------
@@ -139,7 +139,7 @@ def unequal(network: Network) -> NDArray[np.bool_]:
 
 
 def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> OrderedStations:
-    """Stations of `unequal`, or some of them, by name: in order of arrival, and in random order."""
+    """Names of the stations of `unequal`, or some of them: in order of arrival, in random order."""
     here = _some(unequal(network), among)
     if not here.any():
         return OrderedStations()
@@ -151,15 +151,15 @@ def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> Ordere
 
 
 def last_in_pools(network: Network, among: NDArray[np.bool_] | None = None) -> list[str]:
-    """Names of pools, or some of them, that serve the last first of classes of different times.
+    """Names of last-come-first-served pools, or some of them, with different times by class.
 
-    They are solved as though all shared the servers.
+    They are solved as if all jobs shared the servers.
     """
     return named(network, _some(_last_at_several(network), among))
 
 
 def _some(here: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Which stations are at any point, of all or among some."""
+    """Stations for which it holds at any point, among all or among some."""
     ever: NDArray[np.bool_] = np.asarray(here.any(axis=1))
     return ever if among is None else ever & among
 
@@ -187,16 +187,16 @@ def _last_at_several(network: Network) -> NDArray[np.bool_]:
 
 
 def _unlike_times(network: Network) -> NDArray[np.bool_]:
-    """Where classes come that have mean times of their own, shape (stations, points)."""
+    """Stations visited by classes with different mean times, shape (stations, points)."""
     come = comers(network)
     longest = np.where(come, network.service_times, 0.0).max(axis=0)
     return np.asarray(np.where(come, network.service_times, np.inf).min(axis=0) < longest)
 
 
 def _room_for_all(network: Network) -> NDArray[np.bool_]:
-    """Where nobody ever waits, as closed jobs alone come and there is a server for each.
+    """Stations where no job ever waits: closed jobs only, and a server for each.
 
-    Such a pool is a delay: times of any spread and class have a product form there.
+    Such a pool is a delay, with a product form for times of any law and class.
     """
     queues = np.array([s.kind is ServiceKind.QUEUE for s in network.stations])
     come = comers(network)
@@ -207,15 +207,15 @@ def _room_for_all(network: Network) -> NDArray[np.bool_]:
 
 
 def _of_chain(network: Network, come: NDArray[np.bool_], chain: list[int]) -> FloatArray:
-    """Jobs of a chain that may be at each station at once, shape (stations, points)."""
+    """Largest number of jobs of a chain at each station, shape (stations, points)."""
     return np.asarray(come[chain].any(axis=0) * network.population[chain].sum(axis=0))
 
 
 def comes_once(network: Network) -> NDArray[np.bool_]:
-    """Tell to which stations no job comes twice on its way, as any class; shape (stations,).
+    """Whether no job visits a station twice on its way, in any class; shape (stations,).
 
-    Where ways are not known, a job that visits a station once at the most on average is taken to
-    come back never.
+    If routes are not known, a job that visits a station at most once on average is taken never to
+    return.
     """
     most = network.visits.max(axis=(0, 2), initial=0.0) <= 1 + _ROUNDING
     if network.ways is None:
@@ -230,4 +230,4 @@ def comes_once(network: Network) -> NDArray[np.bool_]:
     return np.asarray(most & ~again)
 
 
-_ROUNDING = 1e-12  # of visits that follow from routes
+_ROUNDING = 1e-12  # of visits computed from routes

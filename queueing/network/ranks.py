@@ -5,12 +5,12 @@ from headway.numerals import digits
 
 
 def check_priority(name: str, priority: float) -> None:
-    """Refuse a priority of a class that is no whole number of 1 or more.
+    """Refuse a priority that is not a whole number from 1.
 
     Raises
     ------
     InvalidParameter
-        Naming the class.
+        With the name of the class.
     """
     if not (priority >= 1 and priority == int(priority)):
         msg = (

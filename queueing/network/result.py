@@ -1,4 +1,4 @@
-"""What a method finds of a network."""
+"""The results of a method for a network."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """What a method finds of a network, by class and station, at each operating point.
+    """Results for a network by class and station, at each operating point.
 
     Parameters
     ----------
     method
-        How its closed classes were solved; ``exact`` if there are none.
+        The method for its closed classes; ``exact`` if there are none.
     throughput, response_time
-        Of each class: X_c [1/s] and R_c, think time left out [s], shape (classes, ...).
+        For each class: X_c [1/s] and R_c without think time [s], shape (classes, ...).
     utilisation, queue_length, residence_time, station_response_time, station_throughput
-        Of each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
-        (stations, classes, ...). A station's own utilisation is the sum over its classes.
-        Of a class without jobs the times are those of its service alone, R = sum of V S.
+        For each station and class: U, Q, V R per job [s], R per visit [s], V X [1/s], shape
+        (stations, classes, ...). A station's own utilisation is the sum over its classes. For a
+        class without jobs the times are those of its service alone, R = sum of V S.
     saturated
-        Which points open classes saturate, shape of the points.
+        Whether open classes saturate each point, shape of the points.
     overload
-        What is wrong at the first of them, in one line; empty if there is none.
+        What is wrong at the first of these, in one line; empty if there are none.
     approximation
-        Says what is not exact; empty for an exact solution.
+        What is not exact, in words; empty for an exact solution.
     unsolved
-        Why the first of the points that are unknown (NaN) is not solved, in one line; empty if all
-        are.
+        Why the first of the unknown points (NaN) is not solved, in one line; empty if all are
+        solved.
     blocking
-        What else is found of a network that blocks, at one operating point.
+        Further results of a network with blocking, at one operating point.
     clients
-        What becomes of requests where clients give up, by output, shape of the points.
+        Further results if clients give up, by output, shape of the points.
     offered
-        Work that open classes bring over what a station can do, shape (stations, ...), where it
-        was computed.
+        Offered work of open classes over the capacity of each station, shape (stations, ...), if
+        computed.
     """
 
     method: str
@@ -82,14 +82,14 @@ def one_class_result(
     system: tuple[FloatArray, FloatArray],
     stations: tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray],
 ) -> Result:
-    """Lay the answers of one class out as those of a network with C = 1.
+    """The results of one class, in the form of a network with C = 1.
 
     Parameters
     ----------
     shape
-        Of the operating points.
+        Shape of the operating points.
     method, approximation
-        How it was solved, and what is not exact about it.
+        The method, and what is not exact about it.
     system
         Throughput [1/s] and response time [s], shape (points,).
     stations
@@ -111,17 +111,17 @@ def by_operational_laws(
     queue: FloatArray,
     approximation: str = "",
 ) -> Result:
-    """All answers that follow from throughputs and queue lengths.
+    """All results that follow from throughputs and queue lengths.
 
-    Through a station go X V jobs, U = X V S / m, a visit takes R = Q / (X V) (Little), and a job
-    spends V R there.
+    A station serves X V jobs per second, U = X V S / m, a visit takes R = Q / (X V) (Little), and a
+    job spends V R there.
 
     Parameters
     ----------
     network
         The network that was solved.
     method, approximation
-        How it was solved, and what is not exact about it.
+        The method, and what is not exact about it.
     rate
         Throughputs X, shape (classes, points) [1/s].
     queue

@@ -1,4 +1,4 @@
-"""The ways of classes of jobs between the stations that they share."""
+"""Routes of classes of jobs between the stations that they share."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ class Routing:
     Parameters
     ----------
     entries
-        Chance of each station, shape (classes, stations, points or 1).
+        Probability of entering at each station, shape (classes, stations, points or 1).
     onward
-        Chance of a class to go from a station to a station as a class, shape (classes,
-        stations, stations, classes, points or 1); what is left leaves.
+        Probability that a class goes from a station to a station as a class, shape (classes,
+        stations, stations, classes, points or 1); with the remaining probability it leaves.
     last
-        Chance to leave there and come in again as a class, shape (classes, stations, classes,
-        points or 1); None where all come in as what they are.
+        Probability of leaving there and entering again as a class, shape (classes, stations,
+        classes, points or 1); None if all enter again in their own class.
     """
 
     entries: FloatArray
@@ -29,11 +29,11 @@ class Routing:
 
     @property
     def parts(self) -> tuple[FloatArray, ...]:
-        """Everything that it is made of."""
+        """All arrays."""
         return (self.entries, self.onward, *([] if self.last is None else [self.last]))
 
     def at(self, points: NDArray[np.intp]) -> "Routing":
-        """Give those of some operating points, in a row."""
+        """The routes at some of the operating points."""
         return Routing(*(_at(part, points) for part in self.parts))
 
 

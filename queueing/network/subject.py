@@ -1,10 +1,10 @@
-"""What a function of a method solves."""
+"""The kinds of subject that methods solve."""
 
 from enum import StrEnum
 
 
 class Subject(StrEnum):
-    """Forms of what is solved."""
+    """Kinds of subject: forms of what is solved."""
 
     CLASSES = "classes that share stations"
     ONE_CLASS = "one class of jobs"

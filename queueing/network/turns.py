@@ -1,4 +1,4 @@
-"""Stations whose turns no product form holds for, and the words that say so."""
+"""Stations in order without a product form, and the words for them."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ class OrderedStations:
 
 
 def different_times(at: OrderedStations | Sequence[str], *, spread: bool = False) -> str:
-    """Words for stations whose turns no product form holds for; names alone are in order.
+    """Words for stations in order without a product form; plain names are in order of arrival.
 
     Examples
     --------

@@ -6,7 +6,7 @@ is crossed as often upwards as downwards:
     p_n P(A = 0) = p_0 P(A > n - 1) + sum over k = 1..n-1 of p_k P(A > n - k).
 
 All terms are positive. Departures leave behind what arrivals find, as both come one at a time, and
-Poisson arrivals find what there is at any time.
+Poisson arrivals find the state at any time (PASTA).
 
 Source: Kleinrock, *Queueing Systems* I, 1975, sections 5.3 and 5.6; for the summed form Ramaswami,
 "A stable recursion for the steady state vector in Markov chains of M/G/1 type", Stochastic
@@ -22,11 +22,11 @@ from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.times.laws import GAMMA
 
 _NOTHING = 1e-20  # probabilities that are neglected: digits only
-_ALMOST = 1 - float(np.finfo(float).epsneg)  # the share next below 1: rounding only
-# Numbers are listed until p_n / p_(n-1) is the decay of the tail, to so much of 1 less it and to
-# rounding: digits only.
+_ALMOST = 1 - float(np.finfo(float).epsneg)  # the largest number below 1: rounding only
+# Numbers are listed until p_n / p_(n-1) is the ratio of the tail, up to this error relative to 1
+# minus it and up to rounding: digits only.
 _STEADY, _ROUNDING = 1e-13, 8e-16
-_MOST = 30_000  # jobs listed; more are refused, as each takes a sum over all before: for speed
+_MOST = 30_000  # most jobs listed; each takes a sum over all before: for speed
 
 
 def embedded(load: float, scv: float, again: float = 0.0) -> NumberLaw:
@@ -35,9 +35,9 @@ def embedded(load: float, scv: float, again: float = 0.0) -> NumberLaw:
     Parameters
     ----------
     load
-        U = lambda S, all visits counted, below 1.
+        U = lambda S over all visits, below 1.
     scv
-        Of the service time of a visit.
+        Squared coefficient of variation of the service time of a visit.
     again
         Probability to return at once after a visit, below 1. The order of service does not change
         the number of jobs.
@@ -67,7 +67,7 @@ def _arrivals(load: float, scv: float) -> FloatArray:
     if scv == 0:
         return np.asarray(poisson(np.arange(int(load + 40 * np.sqrt(load)) + 40), load))
     spread = load * scv
-    fall = np.log1p(1 / spread)  # of the logarithm, by arrival
+    fall = np.log1p(1 / spread)  # of the logarithm, per arrival
     most = int(min(60 / fall + 60 + 4 * load, 4.0 * _MOST))
     number = np.arange(1, most)
     ratios = spread / (1 + spread) * (number - 1 + 1 / scv) / number
@@ -76,7 +76,7 @@ def _arrivals(load: float, scv: float) -> FloatArray:
 
 
 def _during_all_visits(coming: FloatArray, again: float) -> FloatArray:
-    """The same during all visits of a job that returns: b = (1 - p) a + p a * b (convolution)."""
+    """Arrivals during all visits of a job that returns: b = (1 - p) a + p a * b (convolution)."""
     chances = np.zeros(min(2 * _MOST, int(len(coming) * (1 + 60 / (1 - again)))))
     total, size = 0.0, len(coming)
     for n in range(len(chances)):
@@ -92,9 +92,9 @@ def _during_all_visits(coming: FloatArray, again: float) -> FloatArray:
 
 
 def _decay(load: float, scv: float, again: float) -> float:
-    """Decay of the tail: p_n / p_(n+1) - 1 for large n.
+    """Decay rate of the tail: p_n / p_(n+1) - 1 for large n.
 
-    It is the root y > 0 of log E[(1 + y)**A] = log(1 + y): the pole of the generating function
+    It is the root y > 0 of log E[(1 + y)**A] = log(1 + y), the pole of the generating function
     nearest to 1.
     """
     from scipy.optimize import brentq
@@ -104,7 +104,7 @@ def _decay(load: float, scv: float, again: float) -> float:
         return once - log_of_rest(again / (1 - again) * float(np.expm1(once)))
 
     def log_of_rest(share: float) -> float:
-        """log(1 - share), finite where rounding makes the share 1 or more next to the pole."""
+        """log(1 - share), finite if rounding makes the share 1 or more close to the pole."""
         return float(np.log1p(-min(share, _ALMOST)))
 
     def above(y: float) -> float:
@@ -117,7 +117,7 @@ def _decay(load: float, scv: float, again: float) -> float:
     while high < pole and above(high) < 0:
         low, high = high, 2 * high
     high = min(high, float(pole) * (1 - 1e-12))
-    if above(high) < 0:  # the pole itself, next to it
+    if above(high) < 0:  # the pole itself is next to it
         return high
     return float(brentq(above, low, high, xtol=1e-15 * high, rtol=1e-14))
 

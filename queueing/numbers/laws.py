@@ -18,10 +18,10 @@ from headway.queueing.erlang.poisson import poisson
 from headway.records import dataclass
 
 MOST_NUMBERS = 1_000_000
-"""Numbers of jobs whose probabilities are listed at most: memory, not accuracy, sets it."""
+"""Most numbers of jobs whose probabilities are listed: limited by memory, not accuracy."""
 
-# Digits only: probabilities are listed down to 1e-18 = exp(-41.4). That is within so many standard
-# deviations of a mean, or e-folds of a geometric tail.
+# Digits only: probabilities are listed down to 1e-18 = exp(-41.4), that is within so many standard
+# deviations of the mean, or e-folds of a geometric tail.
 _DEVIATIONS, _E_FOLDS = 40.0, 42.0
 
 
@@ -34,11 +34,11 @@ class NumberLaw:
     head
         Probabilities of 0, 1, 2... jobs, shape (numbers,).
     ratio
-        Ratio of each probability beyond the head to the one before, 0 or more and below 1.
+        Ratio of successive probabilities beyond the head, 0 or more and below 1.
     waits
-        Probability that an admitted arrival finds no server free; NaN where unknown.
+        Probability that an admitted arrival finds no free server; NaN if unknown.
     notes
-        What it assumes, in words.
+        Assumptions, in words.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class NumberLaw:
         return float(number**2 @ self.head + self._tail(number[-1], 2))
 
     def more_than(self, most: int) -> float:
-        """Probability of more jobs than `most`, with all digits where it is small."""
+        """Probability of more than `most` jobs, to full precision if it is small."""
         last = len(self.head) - 1
         if most >= last:
             beyond = self.head[-1] * self.ratio ** (most - last + 1)
@@ -84,7 +84,7 @@ class NumberLaw:
         return float(self.head[:most:-1].sum() + self.more_than(last))
 
     def covering(self, share: float) -> int:
-        """Least number of jobs that is not exceeded with the probability `share`, below 1.
+        """Smallest number of jobs not exceeded with the probability `share`, below 1.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class NumberLaw:
 
 
 def delayed(load: float) -> NumberLaw:
-    """Poisson's law of M/G/infinity: every job is served at once, whatever the times.
+    """Poisson law of M/G/infinity: every job is served at once, for any service times.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ def side_by_side(queues: int, busy: float) -> NumberLaw:
 
 
 def moving(ratios: FloatArray, last: float) -> NumberLaw:
-    """A birth-death process, by the ratios of its probabilities to the ones before.
+    """A birth-death process, from the ratios of successive probabilities.
 
     Parameters
     ----------
     ratios
         Arrival rate in state n - 1 over service rate in state n, n = 1, 2..., 0 or more.
     last
-        The same for all further states, below 1; 0 where there are none.
+        The ratio for all further states, below 1; 0 if there are none.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def moving(ratios: FloatArray, last: float) -> NumberLaw:
 
 
 def roomy(servers: int, places: int, load: float) -> NumberLaw:
-    """M/M/m/K: arrivals that find no place are lost; `waits` is of the admitted.
+    """M/M/m/K: arrivals that find no place are lost; `waits` is for admitted jobs.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ from headway.queueing.times.inversion import exceedance
 from headway.queueing.times.laws import GAMMA, TimeLaw, after_constants, gamma, poisson_wait
 from headway.records import dataclass
 
-_NEVER = 1e-300  # in place of 0 in a logarithm
-_SAME = 1e-13  # relative, of percentiles that are found: digits only
+_NEVER = 1e-300  # stands for 0 in a logarithm
+_SAME = 1e-13  # relative accuracy of percentiles: digits only
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class WaitLaw:
     Parameters
     ----------
     waits
-        Probability to wait at all.
+        Probability of waiting.
     mean
         Mean wait of all arrivals [s].
     longer
-        Probability of a wait longer than a time of 0 or more [s].
+        Probability of a wait longer than a time from 0 [s], as a function.
     notes
-        What it assumes, in words.
+        Assumptions, in words.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class WaitLaw:
     notes: tuple[str, ...] = ()
 
     def percentile(self, share: float) -> float:
-        """Least time that a share of the waits does not exceed [s]; 0 if so many do not wait."""
+        """Smallest time that a share of the waits does not exceed [s]; 0 if so many do not wait."""
         from scipy.optimize import brentq
 
         rest = 1 - share
@@ -63,7 +63,7 @@ class WaitLaw:
 
 
 NO_WAIT = WaitLaw(0.0, 0.0, lambda _: 0.0)
-"""No wait at all."""
+"""A wait of 0."""
 
 
 def exponential_wait(chance: float, mean: float) -> WaitLaw:
@@ -72,7 +72,7 @@ def exponential_wait(chance: float, mean: float) -> WaitLaw:
     Parameters
     ----------
     chance, mean
-        Probability to wait, and mean wait of those that do [s].
+        Probability of waiting, and mean wait of jobs that do [s].
 
     Examples
     --------
@@ -116,10 +116,10 @@ def in_turn(met: FloatArray, servers: int, turn: float) -> WaitLaw:
 def served(met: FloatArray, servers: int, turn: float) -> WaitLaw:
     """Response time at m exponential servers, by the number found on arrival, in that order.
 
-    While all servers work, departures come as a Poisson process of rate m/S. A service lasts a
+    While all servers work, departures are a Poisson process of rate m/S. A service lasts a
     geometric number of them, with mean m. So P(T > t) is the sum over j of the Poisson probability
-    (t / turn)**j exp(-t / turn) / j! times that wait and service take more than j of them
-    (uniformisation).
+    (t / turn)**j exp(-t / turn) / j! times the probability that wait and service take more than j
+    of them (uniformisation).
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def served(met: FloatArray, servers: int, turn: float) -> WaitLaw:
 
 
 def poisson_waits(rate: float, time: float, scv: float) -> WaitLaw:
-    """Pollaczek and Khinchine's wait in M/G/1, with gamma-distributed service.
+    """Pollaczek-Khinchine wait in M/G/1, with gamma-distributed service.
 
     Parameters
     ----------
