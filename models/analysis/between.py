@@ -1,4 +1,4 @@
-"""What a table sets beside the load, between its rows: clients think for about as long at all."""
+"""Interpolation of what a table gives besides the load, if clients think equally long at all."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from headway.models.structure.inputs import THINK_TIME
 from headway.models.structure.model import Model
 
 _OF_CLIENTS = {THINK_TIME.name}
-"""What belongs to the load itself; anything else tells several curves apart."""
+"""Inputs that belong to the load itself; any other input distinguishes several curves."""
 
 
 def beside(model: Model, load: str | None) -> list[str]:
@@ -16,7 +16,7 @@ def beside(model: Model, load: str | None) -> list[str]:
     Parameters
     ----------
     model
-        At the measured points.
+        A model at the measured points.
     load
         The parameter that is the load.
     """
@@ -24,16 +24,16 @@ def beside(model: Model, load: str | None) -> list[str]:
 
 
 def between_rows(model: Model, load: str | None, loads: FloatArray) -> dict[str, Number] | None:
-    """What goes with loads between the measured ones; None where there is no one curve.
+    """Values of other inputs at loads between the measured ones; None if there is no single curve.
 
     Parameters
     ----------
     model
-        At the measured points.
+        A model at the measured points.
     load
         The parameter that is the load.
     loads
-        Where the curve is wanted [SI].
+        Loads at which the curve is wanted [SI].
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The last value that keeps a condition, which larger ones break: searched from one value on."""
+"""The last value that keeps a condition that larger values break, searched from some value."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_DOUBLINGS = 20  # from the first value
-_CELLS, _CLOSE = 16, 1e-9  # cells of a round, and the relative width of the last one
+_DOUBLINGS = 20  # doublings from the first value
+_CELLS, _CLOSE = 16, 1e-9  # cells of a round, and relative width of the last one
 
 Kept = Callable[[Sequence[float]], NDArray[np.bool_]]
 
@@ -20,13 +20,13 @@ def kept_around(kept: Kept, start: float, whole: bool) -> tuple[float | None, fl
     kept
         Which of some values keep it.
     start
-        Where to begin.
+        The value to start from.
     whole
-        Whether only whole numbers count, from one on.
+        Whether only whole numbers from 1 on count.
 
     Returns
     -------
-    Both; None where none keeps it, infinity where none breaks it.
+    Both values; None if no value keeps the condition, infinity if none breaks it.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def kept_around(kept: Kept, start: float, whole: bool) -> tuple[float | None, fl
 
 
 def last_kept(kept: Kept, low: float, high: float, whole: bool) -> float:  # noqa: FBT001
-    """Find the last value that keeps the condition, in cells that become smaller.
+    """Find the last value that keeps the condition, in ever smaller cells.
 
     Parameters
     ----------
     kept
-        Which of some values keep it, asked together.
+        Which of some values, passed together, keep it.
     low, high
-        One that does, and a larger one that does not.
+        A value that keeps it, and a larger one that does not.
     whole
         Whether only whole numbers count.
 

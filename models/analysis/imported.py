@@ -192,8 +192,8 @@ class Import(Kept, Answer):
     def _rounds(self, of: str) -> float:
         """Jobs of a chain of classes that enter, or begin a round, per second.
 
-        A job spends Q_c / X at a station as one of class c, where X counts the jobs of all classes
-        that turn into it or that it turns into.
+        A job is at a station Q_c / X of the time as one of class c, where X counts the jobs of all
+        classes that change into it or that it changes into.
         """
         rates = self._classes["rounds"]
         together = chain_of(of, self.imported)
@@ -214,7 +214,7 @@ class Import(Kept, Answer):
 
 
 def chain_of(name: str, imported: Imported) -> frozenset[str]:
-    """The classes that turn into a class, or that it turns into, with itself."""
+    """The classes that change into a class, or that it changes into, and the class itself."""
     pairs = [
         {imported.classes[c], imported.classes[becomes]}
         for (c, _), (becomes, _) in imported.network.class_routes

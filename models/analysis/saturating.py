@@ -9,12 +9,12 @@ def saturating_load(solution: Solution, load: str) -> float:
     """Find the load at which the throughput reaches the saturation throughput [SI].
 
     The throughput of a network that loses no jobs is a straight line over its load: the load
-    itself, or more where other jobs come too.
+    itself, or more if other jobs arrive too.
 
     Parameters
     ----------
     solution
-        Of an open network at two loads or more, the first two of which it sustains.
+        A solution of an open network at two or more loads, of which it sustains the first two.
     load
         The parameter that is the load.
 

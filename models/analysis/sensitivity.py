@@ -151,7 +151,7 @@ class Sensitivity(Answer):
 
     @cached_property
     def alternatives(self) -> tuple["Sensitivity", ...]:
-        """The same asked of the model's alternatives, as far as they have the outputs.
+        """Sensitivities of the model's alternatives, as far as they have the outputs.
 
         Examples
         --------
@@ -261,7 +261,7 @@ def _effect(slope: Slope, value: Any, output: Any) -> Effect:
 
 
 def _bottlenecks(solution: Solution) -> list[StationLimit]:
-    """The stations, the first to saturate first."""
+    """The stations, in the order in which they saturate."""
     try:
         limits = station_limits(solution)
     except GraphError:  # closed classes have no limits of their own

@@ -1,4 +1,4 @@
-"""Traces beside a model: what each service took, against what the model says it takes."""
+"""Traces compared with a model: the measured time of each service, and the model's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from headway.numerals import some_of
 from headway.records import dataclass
 
 RATE = "arrival_rate"
-"""The parameter of the rate of all requests from outside."""
+"""The parameter that is the rate of all requests from outside."""
 _SHOWN = 5  # names of services
 _STORED = (
     "rates assume that every trace was stored; if not, give the whole rate behind the file: "
@@ -32,22 +32,22 @@ _STORED = (
 
 @dataclass(frozen=True)
 class Beside:
-    """The mean response time of a part of the services in one load.
+    """The mean response time of one part of the services in one load, measured and predicted.
 
     Parameters
     ----------
     load
-        Its name.
+        The load's name.
     part
-        ``all`` that comes from outside, a ``service``, or an ``entry``.
+        ``all`` for all requests from outside, a ``service``, or an ``entry``.
     name
-        As the model calls it; empty for all.
+        The part's name in the model; empty for all.
     requests
-        How many there are.
+        Number of requests.
     measured, error
         Their mean response time, and its standard error [s].
     predicted
-        The model's [s]; None where it has none.
+        The model's mean response time [s]; None if it has none.
     """
 
     load: str
@@ -68,18 +68,18 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class TracesBeside(Kept, Answer):
-    """Response times in traces, and those of a model at the same rates.
+    """Response times in traces, compared with those of a model at the same rates.
 
     Parameters
     ----------
     model
-        As it was given; each load sets its rates.
+        The model as it was given; each load sets its rates.
     parts
-        Load by load: all requests from outside, each service, each entry.
+        For each load: all requests from outside, each service, each entry.
     rates
         Requests from outside by load [1/s].
     notes
-        How the model was solved, and what of the traces it does not know.
+        How the model was solved, and what in the traces it does not know.
     """
 
     model: Model
@@ -103,7 +103,7 @@ def are_traces(place: str) -> bool:
     """
     try:
         _, inside = next(iter(gather([place])), ("", b""))
-    except HeadwayError:  # whoever reads it says what is wrong
+    except HeadwayError:  # the reader of the file says what is wrong
         return False
     head = inside.head() if isinstance(inside, Long) else inside
     return form_of(head.decode("utf-8-sig", "replace")) is not None
@@ -115,17 +115,17 @@ def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]
     Parameters
     ----------
     model
-        Of layers, with a task for each service (``headway model`` writes one).
+        A model of layers, with a task for each service (``headway model`` writes one).
     places
-        Files of traces, and what differed in each by parameter, such as its ``arrival_rate``
-        where not every trace was stored.
+        Files of traces, with the parameters that differed in each, such as its ``arrival_rate`` if
+        not every trace was stored.
 
     Raises
     ------
     InvalidParameter
         For a model without a task for any of the services, or without an ``arrival_rate``.
     MeasurementError
-        For files that are no traces, or damaged.
+        For files that are not traces, or are damaged.
     """
     rows: list[Beside] = []
     rates: dict[str, float] = {}
@@ -147,7 +147,7 @@ def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]
 
 
 def _unknown(model: Model, services: Services, place: str) -> Iterator[str]:
-    """Services that the model does not have; it is refused if these are all."""
+    """Services that the model lacks; if it lacks all of them, it is refused."""
     named, parts = task_names(services), _parts(model)
     missing = [name for name, task in named.items() if task not in parts]
     if len(missing) == len(named):
@@ -164,13 +164,13 @@ def _unknown(model: Model, services: Services, place: str) -> Iterator[str]:
 
 
 def _parts(model: Model) -> frozenset[str]:
-    """Its tasks and entries."""
+    """The tasks and entries of the model."""
     layers = model.graph.layers
     return frozenset([*layers.tasks, *layers.entries]) if layers else frozenset()
 
 
 def _at(model: Model, services: Services, load: Load, settings: Mapping[str, str]) -> Model:
-    """The model at the rates of a load."""
+    """The model at the rates of one load."""
     names = {key: share_name(name) for key, name in entry_names(services).items()}
     shares = {name: load.shares.get(key, 0.0) for key, name in names.items()}
     known = {name: share for name, share in shares.items() if name in model.parameters}
@@ -192,7 +192,7 @@ class _Answered(NamedTuple):
     solution: Solution | None
 
     def response_time(self, part: str) -> float | None:
-        """Of one part; of all if it is empty."""
+        """Mean response time of one part; of all if its name is empty."""
         if self.solution is None:
             return None
         return float(self.solution[f"{part}.response_time" if part else "response_time"])

@@ -12,8 +12,8 @@ from headway.models.measured.tools.mlperf_storage import ACCELERATOR
 from headway.numerals import counted
 
 LAW = 0.01
-"""Relative difference of X Z / N and the utilisation above which it is a finding: what is printed
-has four digits and more, and epochs of minutes."""
+"""Relative difference between X Z / N and the utilisation above which it is a finding: printed
+values have four digits or more, and epochs last minutes."""
 
 CONTRADICTS = FindingKind(
     "utilisation_contradicts",
@@ -32,7 +32,7 @@ NO_COMPUTATION = FindingKind(
 
 
 def law_error(point: Point) -> float | None:
-    """How far X Z / N is from the utilisation, relative; None where one of them is not known.
+    """Relative difference of X Z / N from the utilisation; None if one of them is not known.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def law_error(point: Point) -> float | None:
 
 
 def contradicts(points: Sequence[Point]) -> Iterator[Finding]:
-    """Configurations whose throughput is not what their utilisation makes of it, each by name."""
+    """Points whose throughput does not follow from their utilisation, by configuration."""
     wrong: dict[tuple[str, float], dict[int, float]] = defaultdict(dict)
     for place, point in enumerate(points):
         error = law_error(point)
@@ -75,7 +75,7 @@ def contradicts(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def lacks_computation(points: Sequence[Point]) -> Iterator[Finding]:
-    """Accelerators of unknown time of computation."""
+    """Points of accelerators whose time of computation is not known."""
     some = [k for k, p in enumerate(points) if ACCELERATOR in p.utilisation and not p.think_time]
     if some:
         first = points[some[0]]

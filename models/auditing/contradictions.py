@@ -1,8 +1,8 @@
 """Contradictions among the numbers of one measured point, whatever tool or table it came from.
 
-What cannot be in a single number, such as a negative time, is refused when a `Point` is made. Here
-each number is held against the others of its point: times against times, counts against rates,
-requests outstanding against clients, utilisation against the queue.
+What is impossible in a single number, such as a negative time, is refused when a `Point` is made.
+Here each number is compared with the others of its point: times with times, counts with rates,
+outstanding requests with clients, utilisation with the queue.
 """
 
 import math
@@ -23,19 +23,21 @@ from headway.models.measured.points import DRAIN, LAG, LONGEST, QUEUE, SHORTEST,
 from headway.numerals import digits, four_digits, grouped, significant
 from headway.records import dataclass
 
-_ALIKE = 0.05  # relative: what sketches and rounding of times to two digits do to their order
+# relative: effect of sketches, and of rounding times to two digits, on the order of times
+_ALIKE = 0.05
 _MILLISECOND = 1e-3  # the coarsest unit in which tools print times [s]
 _COUNT = 0.1  # relative difference of rate times duration and the number of requests
 _ENDS = 2.0  # requests that may be counted or not at either end of a test
-_TOP = 99.0  # the least of top percentiles that a mean may not exceed without a word
-_LONGER = 1.1  # times the length of a test: no time can be longer
+# lowest percentage of the top percentiles that a mean may not exceed without being reported
+_TOP = 99.0
+_LONGER = 1.1  # times the length of a test: no response time can be longer
 _DRAINED = 0.1  # of the time in which requests were sent: the wait for the last answer
 _LATE = 0.1  # of the response time: a mean wait for a free client
 _ALL = 0.95  # of its clients: a generator that keeps so many busy cannot catch up
 _OVER = 1.05  # times its clients: more requests than they can have outstanding
 _BEHIND = 0.995  # of the offered rate: throughput below it, where all clients are busy
-_GROWN = (0.4, 0.65)  # mean over longest time of times that grow from the start to the end
-_BELOW = 0.05  # of the asked rate: what clients that keep a pace may miss without a word
+_GROWN = (0.4, 0.65)  # ratio of mean to longest time, for times that grow from start to end
+_BELOW = 0.05  # share of the asked rate that paced clients may miss without being reported
 _ABOVE = 0.1  # relative excess of throughput over the offered rate
 _CHANCE = 4.0  # standard deviations of a Poisson number of arrivals
 _SHORT = 0.9  # times the utilisation: a mean number in a device that is too small
@@ -119,7 +121,7 @@ QUEUED = FindingKind(
 
 @dataclass(frozen=True)
 class _Found:
-    """What is wrong with a point: a sentence with times in braces, its number, how bad it is."""
+    """What is wrong with a point: a sentence with times in braces, its number, and the severity."""
 
     sentence: str
     value: float
@@ -161,7 +163,7 @@ def each_point(kind: FindingKind, why: Why) -> Look:
 
 @dataclass(frozen=True)
 class _Time:
-    """A time of a point: which it is, the share of requests that are no longer, and how long."""
+    """A time of a point: which statistic, the share of requests that it bounds, and its value."""
 
     name: str
     share: float

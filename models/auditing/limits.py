@@ -4,9 +4,9 @@ Beyond saturation, the number of requests inside an open test grows with the exc
 over the delivered rate: its mean over a stage of length T is (lambda - X) T / 2. If the generator
 allows at most N, it stays at N, except while it fills up: N (1 - N / (2 (lambda - X) T)).
 
-X counts all requests that finished, failures included: a server that answers 503, or a client that
-gives up, holds no request back. So a limit is only looked for where times include failures, or
-nearly none failed.
+X counts all requests that finished, including failures: a server that answers 503, or a client that
+gives up, does not hold a request back. So a limit is looked for only if times include failures, or
+almost no request failed.
 """
 
 import math
@@ -25,7 +25,7 @@ _BEHIND = 0.93  # of the offered rate: a throughput below this fell behind by mo
 _FULL = 0.95  # of the largest throughput: smaller offered rates are not past the limit
 _OVER = 1.03  # times the throughput past the limit: larger offered rates are past it too
 _NEAR = 0.92  # of the throughput past the limit: larger offered rates fill a server often enough
-_LEVEL = 0.5  # power of the excess by which requests inside grow: 0 at a limit, 1 without
+_LEVEL = 0.5  # power of the excess with which requests inside grow: 0 at a limit, 1 without one
 _SCATTER = 0.03  # relative error of a rate or time if nothing else is known
 _LEAST = 0.05  # of the offered rate: the least excess that can be detected
 _UNFILLED = 0.03  # of the limit: deficit while a test of unknown length fills up

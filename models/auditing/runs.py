@@ -19,7 +19,7 @@ _FAILED = 0.01  # share of failed requests above which it is a finding
 _DROP = 0.05  # relative fall of throughput past its peak that matters
 _SCATTER = 0.03  # relative scatter of a throughput if nothing shows a larger one
 _COUNTED = 2.0  # of 1 / sqrt(requests): relative scatter of a rate that is counted
-_SURE = 12.0  # of the scatter's square: how much better a fall must fit, see `falls`
+_SURE = 12.0  # by how many squares of the scatter a fall must fit better, see `falls`
 _LENGTHS = 30.0  # response times that a run should last at least
 _APART = 0.1  # relative difference of repeats above which they drift
 
@@ -72,7 +72,7 @@ SPANS = FindingKind(
 
 
 def fails(points: Sequence[Point]) -> Iterator[Finding]:
-    """Failed requests."""
+    """Points with failed requests."""
     shares = {k: share for k, p in enumerate(points) if not (share := _failed(p)) < _FAILED}
     for grave, severity in ((True, Severity.ERROR), (False, Severity.WARNING)):
         some = [k for k, share in shares.items() if (not share < 10 * _FAILED) == grave]
@@ -243,7 +243,7 @@ def _repeats(points: Sequence[Point]) -> list[list[int]]:
 
 
 def scatters(points: Sequence[Point]) -> Iterator[Finding]:
-    """Scatter of repeats within their loads: an error that no model can remove."""
+    """Scatter of repeats at the same load: an error that no model can remove."""
     groups = _repeats(points)
     logs = [np.log([points[k].response_time or math.nan for k in places]) for places in groups]
     freedom = sum(each.size - 1 for each in logs)

@@ -17,8 +17,8 @@ from headway.models.measured.points import Loop, Point
 from headway.numerals import digits, grouped
 
 _MOST = 1e15  # requests: beyond this, floats cannot distinguish ranks, and SciPy never ends
-_BEYOND = 10.0  # samples beyond a percentile below which it is meaningless
-_QUOTED = 99.0  # the highest percentage that people quote; tools print higher ones of any run
+_BEYOND = 10.0  # samples beyond a percentile, below which it means nothing
+_QUOTED = 99.0  # the highest percentage that people quote; tools print higher ones for any run
 _WIDE = 0.1  # relative half-width of a percentile's interval above which it is a finding
 
 FEW = FindingKind(

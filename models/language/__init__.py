@@ -1,1 +1,1 @@
-"""What models are written in: formulas, units, parameters, names."""
+"""The language of models: formulas, units, parameters, names."""

@@ -1,7 +1,7 @@
 """What model files take from code: components with an algorithm behind them, and laws.
 
-A component is made of fields and has parts that formulas can use; a law is a function that
-formulas can call, so that its arithmetic stands once.
+A component has fields, and results that formulas can use; a law is a function that formulas can
+call, so that its arithmetic is written only once.
 """
 
 import inspect
@@ -23,22 +23,22 @@ class Algorithm:
     Parameters
     ----------
     module, name
-        Class that does the work: made of the fields, it has a property for each part.
+        Class that does the work: it is made from the fields, and has a property for each result.
     lists
-        Fields that hold a number a stage.
+        Fields that hold a number for each stage.
     fields
         Fields that hold one number.
     parts
-        Answers that formulas can use, as ``NAME.part``.
+        Results that formulas can use, as ``NAME.part``.
     defaults
         Values of fields that may be left out.
     word, kinds
-        Where there are several classes: the key of a model file that says which, and their names
-        by what stands there, the first where nothing does. Each has fields of its own.
+        If there are several classes: the key of a model file that selects one, and their names by
+        its value, the first being the default. Each has fields of its own.
     labels
-        The key of a model file that names the entries of its lists; empty where they have no names.
+        The key of a model file that names the entries of its lists; empty if they have no names.
     file
-        The key of a model file that names a file with its lists; empty where there is none.
+        The key of a model file that names a file with its lists; empty if there is none.
     """
 
     module: str
@@ -58,7 +58,7 @@ class Algorithm:
         Raises
         ------
         InvalidParameter
-            For a word that none has.
+            For a word that no class has.
 
         Examples
         --------
@@ -77,7 +77,7 @@ class Algorithm:
         return next((word for word, name in self.kinds if name == kind.__name__), "")
 
     def keys(self, kind: type) -> tuple[str, ...]:
-        """The fields of a class, those that hold a list first."""
+        """The fields of a class, with those that hold a list first."""
         own = [f.name for f in fields(kind)] if self.kinds else [*self.lists, *self.fields]
         return tuple(sorted(own, key=lambda key: key not in self.lists))
 
@@ -87,7 +87,7 @@ class Algorithm:
         Raises
         ------
         GraphError
-            Naming the first.
+            With the first such key.
         """
         known, present = self.keys(kind), set(given)
         if unknown := sorted(present - set(known)):

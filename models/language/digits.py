@@ -7,15 +7,15 @@ from headway.numerals import four_digits, grouped, is_whole, power_of_ten, settl
 
 _KIB = 1024.0
 _SIZES = ("KiB", "MiB", "GiB", "TiB")
-_SLOPE = 0.1  # a slope below this is told of a thousand times as much
-_MOST = 2  # thousands of thousands
-_NOTHING = 1e-5  # of the other end of an interval: its last digit is larger
+_SLOPE = 0.1  # a slope below this is shown for a thousand times as much
+_MOST = 2  # factors of a thousand at most
+_NOTHING = 1e-5  # relative to the other end of an interval: below its last digit
 
 
 def shown_unit(stated: Unit, size: float) -> Unit:
     """A unit of the same dimension that shows a value of that size (in SI) with few digits.
 
-    What is meant in KiB and the like stays so, and so is a size of whole KiB.
+    Values in KiB and similar units stay in these, and so do sizes of whole KiB.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def shown_unit(stated: Unit, size: float) -> Unit:
 
 
 def with_unit(number: str, unit: Unit) -> str:
-    """A number with its unit; per cent follows the number at once, and one client is no clients.
+    """A number with its unit; a per cent sign follows directly, and one client is singular.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def with_error(value: float, error: float, unit: Unit) -> str:
     places = max(0, last)
     if places > 6 or abs(value) >= 1e7:
         return with_unit(f"{four_digits(value)} ± {error:.2g}", unit)
-    tens = min(0, last)  # of an error of 1234 the last two say nothing
+    tens = min(0, last)  # of an error of 1234 the last two digits are not significant
     both = (
         grouped(f"{round(each, tens):.{places}f}" if tens else f"{each:.{places}f}")
         for each in (value, error)
@@ -119,9 +119,9 @@ def slope_unit(output: Unit, by: Unit, slope: float) -> Unit:
     Parameters
     ----------
     output, by
-        Units of what changes and of what it changes with.
+        Units of the quantity that changes and of the quantity it changes with.
     slope
-        Its SI value: it chooses by how many of the latter.
+        SI value of the slope: it determines how many of the latter are taken.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Formulas as text: read once into a small tree, evaluated over any kind of number.
 
-A formula knows ``+ - * / **``, comparisons, the functions of `headway.kinds.FUNCTIONS`, the
-laws of `headway.models.language.algorithms.LAWS` and names, nothing else. Its text is parsed by
-the ``ast`` module and every node is checked against that list before anything is calculated; no
+A formula may contain ``+ - * / **``, comparisons, the functions of `headway.kinds.FUNCTIONS`, the
+laws of `headway.models.language.algorithms.LAWS`, and names; nothing else. Its text is parsed by
+the ``ast`` module, and every node is checked against that list before anything is calculated; no
 text ever reaches ``eval``.
 """
 
@@ -63,7 +63,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Operation:
-    """Two operands of an arithmetic operator or a comparison."""
+    """An arithmetic operator or a comparison, with its two operands."""
 
     symbol: str
     left: "Tree"
@@ -104,7 +104,7 @@ class Formula:
 
     @property
     def constant(self) -> float | None:
-        """Its value if it is a plain number."""
+        """Its value, if it is a plain number."""
         return self.tree.value if isinstance(self.tree, Constant) else None
 
     def evaluate(self, values: Mapping[str, Amount]) -> Amount:
@@ -193,8 +193,8 @@ def formula(text: str) -> Formula:
     Raises
     ------
     FormulaError
-        For text that is no formula, or that holds anything but arithmetic, comparisons,
-        names and the listed functions.
+        For text that is not a formula, or contains anything but arithmetic, comparisons, names and
+        the listed functions.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def formula_at(text: str, place: str) -> Formula:
     Raises
     ------
     FormulaError
-        With the place that the text stands at, for a quantity.
+        For a quantity, with the place of the text.
     """
     try:
         return formula(text)

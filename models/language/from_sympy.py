@@ -1,4 +1,4 @@
-"""SymPy expressions into formulas: how symbols made in a notebook enter a model graph."""
+"""SymPy expressions converted to formulas: how symbols made in a notebook enter a model graph."""
 
 from functools import reduce
 from typing import Any
@@ -35,7 +35,7 @@ def from_sympy(expression: Any) -> Formula:
     Parameters
     ----------
     expression
-        Made of symbols, numbers, arithmetic, ``Max Min Abs ceiling floor exp log`` and
+        An expression of symbols, numbers, arithmetic, ``Max Min Abs ceiling floor exp log`` and
         ``Piecewise``.
 
     Raises

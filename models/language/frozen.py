@@ -1,4 +1,4 @@
-"""Values that stay as they are: mappings that refuse assignment, and objects made of them."""
+"""Immutable values: mappings that refuse assignment, and objects made of them."""
 
 from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import fields
@@ -36,7 +36,7 @@ class Frozen(Mapping[Key, Entry]):
         return len(self._entries)
 
     def items(self) -> ItemsView[Key, Entry]:
-        """Its entries with their keys: the view of a dict is three times as fast as a mapping's."""
+        """Its items: the view of a dict is three times as fast as a mapping's."""
         return self._entries.items()
 
     def values(self) -> ValuesView[Entry]:
@@ -56,14 +56,14 @@ class Frozen(Mapping[Key, Entry]):
 
 
 class Awaited(Frozen[Key, Entry]):
-    """A frozen mapping, some of whose entries are calculated when they are first read.
+    """A frozen mapping with some entries that are calculated when they are first read.
 
     Parameters
     ----------
     entries
-        Those that are known.
+        The known entries.
     later
-        What gives the others; each takes the mapping itself.
+        Functions for the other entries; each takes the mapping itself.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Awaited(Frozen[Key, Entry]):
         return len({**self._entries, **self._later})
 
     def items(self) -> ItemsView[Key, Entry]:
-        """Its entries with their keys, all calculated."""
+        """Its items, all calculated."""
         return self._all().items()
 
     def values(self) -> ValuesView[Entry]:
@@ -114,7 +114,7 @@ class Awaited(Frozen[Key, Entry]):
         return repr(self._all())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle all entries, as what calculates them may not be."""
+        """Pickle all entries, as the functions that calculate them may not be picklable."""
         return Frozen, (dict(self._all()),)
 
     def _all(self) -> Frozen[Key, Entry]:
@@ -122,9 +122,9 @@ class Awaited(Frozen[Key, Entry]):
 
 
 def adding(entries: Mapping[Key, Added], key: Key, entry: Added) -> Frozen[Key, Added]:
-    """A frozen mapping with one more entry, or another one under its key.
+    """A frozen mapping with one entry added or replaced.
 
-    What is frozen already is not looked at again.
+    Entries that are already frozen are not examined again.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class Kept:
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
-            if isinstance(value, (dict, np.ndarray)):  # quicker than a union; graphs make many
+            if isinstance(value, (dict, np.ndarray)):  # quicker than a union type; graphs make many
                 object.__setattr__(self, name, frozen(value))
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""What may be a name in a model, and names as people give them: one or several."""
+"""What may be a name in a model, and how users give one name or several."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
@@ -6,7 +6,7 @@ from typing import TypeAlias
 from headway.errors import GraphError, is_hidden, quoted
 
 LONGEST_NAME = 200
-"""Characters of a name, which has to fit a line or two."""
+"""Most characters of a name, which must fit on a line or two."""
 
 
 def check_shown(name: str, what: str) -> None:
@@ -15,7 +15,7 @@ def check_shown(name: str, what: str) -> None:
     Raises
     ------
     GraphError
-        With the name, its controls written out.
+        With the name, its control characters written out.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def check_name(name: str, taken: Iterable[str]) -> None:
 
 
 Names: TypeAlias = str | Sequence[str]
-"""One name, several, or a text of several with commas between them, as on the command line."""
+"""One name, several, or a text of several separated by commas, as on the command line."""
 
 
 def names_in(given: Names) -> tuple[str, ...]:

@@ -25,18 +25,17 @@ class Parameter(Kept):
     name
         As formulas use it.
     value
-        SI value or array of operating points; ``None`` where the user has to give it.
+        SI value or array of operating points; ``None`` if the user has to give it.
     unit
-        The unit it is shown in, and whose dimension its values must have.
+        The unit in which it is shown, and whose dimension its values must have.
     minimum, maximum
-        Bounds, in SI, both allowed.
+        Bounds in SI, both inclusive.
     doc, source
-        Meaning, and where the value comes from.
+        Its meaning, and where the value comes from.
     own
-        The model's own value where it was given another; parameters equal without it.
+        The model's own value, if it was given another; not part of equality.
     interval
-        95% interval of the value, in SI; an end that is not known is infinite. None where the
-        value is taken as certain.
+        95% interval of the value in SI; an unknown end is infinite. None if the value is certain.
 
     Examples
     --------
@@ -107,7 +106,7 @@ class Parameter(Kept):
         raise InvalidParameter(msg)
 
     def _is_fine(self, entries: Any) -> bool:
-        """Tell in two passes that all entries are in bounds and finite; false if in doubt."""
+        """Whether all entries are in bounds and finite, in two quick passes; false if in doubt."""
         if not entries.size:
             return False
         low, high = entries.min(), entries.max()
@@ -115,14 +114,14 @@ class Parameter(Kept):
         return bool(inside and -math.inf < low and high < math.inf)
 
     def shown(self, value: float, scale: Scale | None = None) -> str:
-        """Write a value in this parameter's unit where it suits.
+        """A value in this parameter's unit, if that suits it.
 
         Parameters
         ----------
         value
             SI value.
         scale
-            Units of the answer that shows it; without it, the value is shown by itself.
+            Units of the answer that shows it; without one, the value is shown on its own.
 
         Examples
         --------
@@ -136,13 +135,13 @@ class Parameter(Kept):
         return (scale or self._scale(value)).stated(value, self.unit)
 
     def _scale(self, *values: float) -> Scale:
-        """The unit of values that a text shows together: this parameter's where it suits."""
+        """The unit of values that a text shows together: this parameter's, if it suits them."""
         return Scale.of([(values, self.unit)], [self.unit])
 
     def at(self, value: Number | str | list[float] | tuple[float, ...]) -> "Parameter":
-        """The same parameter with another value: SI number, array, list, or text with a unit.
+        """The parameter with another value: SI number, array, list, or text with a unit.
 
-        An interval is one of the value before: another value is certain.
+        An interval belongs to the value before: another value is certain.
 
         Raises
         ------
@@ -167,17 +166,17 @@ class Parameter(Kept):
         return replace(self, value=value, own=own, interval=kept)
 
     def within(self, low: float | str | None, high: float | str | None) -> "Parameter":
-        """The same parameter with a 95% interval of its value.
+        """The parameter with a 95% interval of its value.
 
         Parameters
         ----------
         low, high
-            SI numbers, or text with a unit; ``None`` or empty text for an end that is not known.
+            SI numbers, or text with a unit; ``None`` or empty text for an unknown end.
 
         Raises
         ------
         InvalidParameter, UnitError
-            For an interval that does not hold the value or leaves its bounds.
+            For an interval that does not contain the value or leaves its bounds.
 
         Examples
         --------
@@ -224,11 +223,11 @@ class Preset(Kept):
     Parameters
     ----------
     name
-        As ``--preset`` takes it.
+        Name for ``--preset``.
     values
         SI values by parameter.
     doc, source
-        What system it is, and where it was published.
+        What system it describes, and where it was published.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Measured data: files read, columns understood, matched with a model."""
+"""Measured data: reading files, understanding columns, matching them with a model."""

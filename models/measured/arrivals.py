@@ -1,4 +1,4 @@
-"""How requests arrived: the squared coefficient of variation of the times between them.
+"""How requests arrived: the squared coefficient of variation of their interarrival times.
 
 A load generator that sends at equal intervals makes a server wait less than independent users
 would. Taken for Poisson arrivals, the flat rise of its curve looks like spare capacity.
@@ -12,33 +12,34 @@ from headway.numerals import digits, four_digits
 from headway.records import dataclass
 
 CONSTANT, POISSON = 0.0, 1.0
-"""Squared coefficients of variation of the times between arrivals, of generators and of users."""
+"""Squared coefficients of variation of the interarrival times of generators, and of independent
+users."""
 
 NAMED = {"constant": CONSTANT, "poisson": POISSON}
 """Words for them."""
 
 
 TRACE = "trace"
-"""The word for arrivals as a log of requests has them."""
+"""The word for arrivals as a log of requests shows them."""
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """The times between requests as they were sent, or were due.
+    """The times between consecutive requests as they were sent, or due.
 
     Parameters
     ----------
     count
-        How many.
+        Number of times.
     scv
         Their squared coefficient of variation, to four decimals.
     error
-        Its standard error, if they are independent of one another.
+        Standard error of the scv, if the times are independent.
     correlation
-        Of one with the next.
+        Correlation of each time with the next.
     rounding
-        By how much the resolution d of the log's clock can raise the scv: d^2 / (6 m^2), with the
-        mean m, as each time of two is off by an error that is uniform over d.
+        How much the resolution d of the log's clock can raise the scv: d^2 / (6 m^2) with the mean
+        m, as the error of each of two stamps is uniform over d.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class Gaps:
 
     @property
     def lacking(self) -> str:
-        """Why it does not tell how requests arrived; empty where it does."""
+        """Why the times do not show how requests arrived; empty if they do."""
         if self.count + 1 < _FEWEST:
             return f"it has {self.count + 1} requests, but an scv needs {_FEWEST}"
         if self.rounding > _COARSE:
@@ -63,23 +64,24 @@ class Gaps:
 
     @property
     def is_correlated(self) -> bool:
-        """Whether short times follow one another, which an scv does not tell."""
+        """Whether short times tend to follow short ones, which an scv does not show."""
         chance = _SURE / self.count**0.5
         return self.scv > _EVEN and self.correlation > max(chance, _RELATED)
 
 
 _FEWEST = 100
-"""Requests of a log: those of users give their scv of 1 with a standard error of 0.2 then."""
+"""Fewest requests of a log: the scv of 1 of independent users then has a standard error of 0.2."""
 
 _COARSE = _ALIKE = 0.1
-"""Difference of an scv that is let pass: with services of an scv of 1 it moves a wait by 5%."""
+"""Difference of two scvs that is ignored: for services of an scv of 1 it changes the wait by 5%."""
 
 _SURE, _RELATED, _EVEN = 4.0, 0.1, 0.01
-"""Standard errors of a correlation of chance, the least that counts, and of times that vary."""
+"""Standard errors of a correlation by chance, the least correlation that counts, and the least scv
+of times that vary."""
 
 
 def arrival_scv_of(text: str | float) -> float:
-    """The squared coefficient of variation that a word or a number says.
+    """The squared coefficient of variation that a word or a number stands for.
 
     Parameters
     ----------
@@ -89,7 +91,7 @@ def arrival_scv_of(text: str | float) -> float:
     Raises
     ------
     InvalidParameter
-        For anything else.
+        For any other text.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def arrival_scv_of(text: str | float) -> float:
 
 
 def arrivals_in_words(scv: float) -> str:
-    """How requests arrived, as a sentence says it.
+    """How requests arrived, as part of a sentence.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def arrivals_in_words(scv: float) -> str:
 
 
 def same_arrivals(scvs: Iterable[float | None]) -> float | None:
-    """The one squared coefficient of variation of all; None where they differ or are not known.
+    """The common squared coefficient of variation of all; None if they differ or it is unknown.
 
     Examples
     --------
@@ -135,12 +137,12 @@ def same_arrivals(scvs: Iterable[float | None]) -> float | None:
 
 
 def pooled_arrivals(logged: Iterable[Gaps], source: str) -> float:
-    """The one squared coefficient of variation of several logs, each by its number of requests.
+    """The common squared coefficient of variation of several logs, weighted by numbers of requests.
 
     Raises
     ------
     MeasurementError
-        Where they differ by more than chance, which is four standard errors, and than 0.1.
+        If they differ by more than 0.1, and by more than four standard errors.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import numpy as np
 from headway.columns import distinct_columns
 from headway.kinds import FloatArray
 
-_ROSE = 1.5  # times: how far a curve has risen before it can bend back
+_ROSE = 1.5  # factor by which a curve must have risen before it can bend back
 
 ALIKE = 0.1
 """Relative spread of throughput times response time along a branch that bends back."""

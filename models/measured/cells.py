@@ -43,15 +43,15 @@ class Observed:
     unit
         The unit in the file.
     values
-        SI values, one an observation; NaN where the cell is empty.
+        SI values, one per observation; NaN where the cell is empty.
     resolution
         Half a unit of the last printed digit, in SI: how well a value is known.
     complaint
-        What is wrong with one of its cells, reported only if the column is used; else empty.
+        What is wrong with one of its cells, reported only if the column is used; otherwise empty.
     role
-        The role that the user gives it; empty where its title decides.
+        The role that the user gives it; empty if its title decides.
     stated
-        Whether the user stated it for a whole curve, rather than measured it.
+        Whether the user stated it for a whole curve, rather than having measured it.
     """
 
     header: str
@@ -99,14 +99,14 @@ def check_decimal(decimal: str) -> None:
 
 
 def decimals(columns: Mapping[str, Sequence[str]], given: str = "") -> dict[str, str]:
-    """Find the decimal mark of each column; empty where the cells leave it open.
+    """Find the decimal mark of each column; empty if the cells leave it open.
 
     Parameters
     ----------
     columns
         Cells by title.
     given
-        The user's choice; empty to find it.
+        The user's choice; empty to detect it.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def observed(
     title, cells, lines, source
         The column, the line of each cell, and the file's name for messages.
     decimal
-        Its decimal mark; empty where the cells leave it open.
+        Its decimal mark; empty if the cells leave it open.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def _number(cell: str, decimal: str) -> float | None:
 
 
 def _plain(cell: str, decimal: str) -> str | None:
-    """A cell with a point and without thousands, as `number_of` reads it; else None."""
+    """A cell with a point and without thousands, as `number_of` reads it; otherwise None."""
     if not decimal:
         ways = {_number(cell, mark) for mark in DECIMALS}
         return _plain(cell, ".") if len(ways) == 1 else None

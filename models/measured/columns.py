@@ -32,7 +32,7 @@ from headway.models.measured.roles import (
 from headway.models.tables.description import Field, only_csv
 from headway.numerals import digits
 
-_BUSY = 0.05  # share of the circle below which a think time is none but noise
+_BUSY = 0.05  # share of the cycle below which a think time counts as noise
 
 
 def is_population(column: Observed) -> bool:
@@ -72,12 +72,12 @@ def is_rate(column: Observed) -> bool:
 
 
 def find(measurements: Measurements, *roles: Role) -> Observed | None:
-    """The first column that has one of these roles: the user's choice, else by the order of titles.
+    """The first column with one of these roles: the user's choice, or else by order of titles.
 
     Raises
     ------
     MeasurementError
-        Where it has a cell that is not a number of this column.
+        If it has a cell that is not a number of this column.
     """
     both = (*measurements.columns.values(), *measurements.spoilt.values())
     mine = [column for column in both if role_of(column) in roles]
@@ -135,7 +135,7 @@ def load_column(
 
 
 def _varied(column: Observed | None) -> bool:
-    """Whether there is such a column, and its values differ between rows."""
+    """Whether a column exists and its values differ between rows."""
     if column is None:
         return False
     known = column.values[np.isfinite(column.values)]
@@ -157,7 +157,7 @@ def response_column(measurements: Measurements, y: str | None = None) -> Observe
 
 
 def lone_percentile(measurements: Measurements) -> Observed | None:
-    r"""The only column of percentiles, of a table that has no column of mean response times.
+    r"""The only column of percentiles, in a table without a column of mean response times.
 
     Examples
     --------
@@ -178,8 +178,8 @@ def think_time(measurements: Measurements, population: Observed) -> float:
     Parameters
     ----------
     measurements
-        A table; Z is 0 where it has no column of throughput or none of response time, and where
-        it would be less than 5% of a cycle, as noise alone can cause that.
+        A table; Z is 0 if it has no column of throughput or none of response time, and if it would
+        be less than 5% of a cycle, as noise alone can cause that.
     population
         Its column of circulating jobs.
 
@@ -270,7 +270,7 @@ class Axes(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What a table says of them."""
+        """What a table says about them."""
         return f"columns: {self}"
 
     def document(self) -> dict[str, str]:
@@ -278,5 +278,5 @@ class Axes(NamedTuple):
         return self._asdict()
 
     def fields(self, rows: int) -> tuple[Field, ...]:
-        """The same values in every row of CSV."""
+        """The same values, in every row of CSV."""
         return tuple(only_csv(name, (title,) * rows) for name, title in self.document().items())

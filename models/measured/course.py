@@ -1,4 +1,4 @@
-"""How a run went: its mean response times one after another, and when no request finished."""
+"""The course of a run: mean response times of its parts, and times in which no request finished."""
 
 from headway.records import dataclass
 
@@ -10,7 +10,7 @@ class Silence:
     Parameters
     ----------
     start, length
-        From the first request of the run on [s].
+        Start and length, counted from the first request of the run [s].
     waiting
         Requests inside at its end.
     """
@@ -22,22 +22,23 @@ class Silence:
 
 @dataclass(frozen=True)
 class Course:
-    """A run in equal parts of the time in which it sent.
+    """A run, in equal parts of the time in which it sent requests.
 
     Parameters
     ----------
     length
-        From the first request sent to the last [s].
+        Time from the first request sent to the last [s].
     counts, sums
-        Of each part: successful requests sent in it, and the sum of their response times [s].
+        For each part, the number of successful requests sent in it, and the sum of their response
+        times [s].
     silences
-        The longest, longest first, and never more than `MOST_SILENCES`.
+        The longest silences, longest first, at most `MOST_SILENCES`.
     finished
-        Requests that finished, failures included.
+        Number of requests that finished, including failures.
     starts_at
-        Of the run's first request, when the run was cut before it [s].
+        Start of this part after the run's first request, if an earlier part was cut off [s].
     width
-        Within which times are known [s].
+        Resolution of the times [s].
     """
 
     length: float
@@ -53,4 +54,4 @@ PARTS = 64
 """Parts of a run."""
 
 MOST_SILENCES = 500
-"""Silences of a run that are kept."""
+"""Most silences of a run that are stored."""

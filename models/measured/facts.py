@@ -17,13 +17,13 @@ class Fact:
     Parameters
     ----------
     name
-        What it is, such as ``memory``.
+        Its name, such as ``memory``.
     printed
         The text on the page.
     value
         Its SI number; None for words.
     unit
-        The unit it was printed in.
+        The unit in which it was printed.
     """
 
     name: str

@@ -43,7 +43,8 @@ from headway.models.structure.parts.links import settable
 from headway.records import dataclass
 
 Named: TypeAlias = str | Sequence[str] | None
-"""Measured columns: one, several (or separated by commas), or by default those that titles show."""
+"""Measured columns: one, several (or separated by commas), or by default those with known titles.
+"""
 
 ADDED = "+"
 """Prefix of the name of a column whose values are added to a parameter."""
@@ -69,7 +70,7 @@ class Match:
     table
         These rows.
     percent
-        The percentage, where the column holds percentiles of the response time.
+        The percentage, if the column holds percentiles of the response time.
     beside
         The same rows measured as other outputs.
     added
@@ -168,7 +169,7 @@ def _check_stated(measurements: Measurements, used: Sequence[Observed]) -> None:
 
 
 def _base(model: Model, inputs: Mapping[str, FloatArray], name: str) -> FloatArray:
-    """The base of an increment: a column's values, else the model's own."""
+    """The base of an increment: a column's values, or else the model's own."""
     value = inputs.get(name, model.parameters[name].value)
     if value is None:
         msg = f"{name} needs a value to which the data can add; set {name}=..."
@@ -239,7 +240,7 @@ def _other_half(
     first: _Measured,
     needed: Sequence[FloatArray],
 ) -> list[_Measured]:
-    """The other measured output: throughput besides response times, unless the load sets it."""
+    """The other measured output: throughput as well as response times, unless the load sets it."""
     roles = {"response_time": DELIVERED, "throughput": RESPONSE}
     _, output, percent = first
     leaves_open = is_population(load) or is_offered(model, load)
@@ -261,7 +262,7 @@ def _exposed(model: Model, measurements: Measurements) -> Model:
 def _closed_as_measured(model: Model, measurements: Measurements, x: str | None) -> Model:
     """Close an open model whose load was measured as a population.
 
-    Its population is the largest one measured. Its think time follows from Little's law where the
+    Its population is the largest one measured. Its think time follows from Little's law if the
     throughput was measured too.
     """
     if "arrival_rate" not in model.parameters:
@@ -273,9 +274,9 @@ def _closed_as_measured(model: Model, measurements: Measurements, x: str | None)
 
 
 def _arriving_as_measured(model: Model, measurements: Measurements) -> Model:
-    """Let requests come to an open model as they came to the server that was measured.
+    """Let requests arrive at an open model as they arrived at the measured server.
 
-    A model that says how they arrive keeps what it says.
+    A model that specifies its arrivals keeps them.
     """
     scv = measurements.arrival_scv
     open_network = bool(model.graph.stations) and not model.graph.classes and not model.is_closed
@@ -291,7 +292,7 @@ def _measured(
     timed = ["response_time"] if model.graph.stations or model.graph.layers else []
     outputs = [*model.graph.outputs, *timed]
     outputs += ["throughput"] if is_population(load) or is_offered(model, load) else []
-    if model.graph.layers and y is None:  # throughputs come first
+    if model.graph.layers and y is None:  # for layered services, throughputs come first
         outputs.sort(key="response_time".__eq__)
     outputs += [f"{name}.utilisation" for name in model.graph.stations]
     column = _output_column(model, measurements, y, outputs)
@@ -327,7 +328,7 @@ def _output_by_role(model: Model, source: str, column: Observed, outputs: Sequen
 def _output_column(
     model: Model, measurements: Measurements, y: str | None, outputs: list[str]
 ) -> Observed:
-    """The named column, else the response time, else an output by its own name.
+    """The named column, or else the response time, or else an output by its own name.
 
     If the table has none of them, its only column of percentiles. For a program, which has no
     response time, outputs come first.
@@ -404,7 +405,7 @@ def _first(
 
 
 def _set_by(model: Model, column: Observed, source: str) -> str:
-    """What a column of the load sets: clients and rates of a closed model, else what it names."""
+    """The parameter set by a column of the load: in a closed model, clients or rates."""
     if model.is_closed and is_population(column):
         return "population"
     if column.name in model.parameters:

@@ -30,7 +30,7 @@ LARGEST_FILE = 20_000_000
 """The longest file [bytes]; a curve of response times is never larger."""
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
-"""The default where titles say all about the columns."""
+"""The default if titles say everything about the columns."""
 
 Series: TypeAlias = "Sequence[float | None] | FloatArray"
 """Numbers, one per observation; None and NaN are missing."""
@@ -61,9 +61,9 @@ class Measurements:
     spoilt
         Columns with a cell that cannot be read as their number; using one raises its error.
     notes
-        What was found out of how they were measured, a sentence each.
+        Notes on how they were measured, a sentence each.
     stated_scv
-        Squared coefficient of variation of the times between arrivals, as the user says.
+        Squared coefficient of variation of the interarrival times, as the user states.
 
     Examples
     --------
@@ -99,8 +99,8 @@ class Measurements:
         path
             A file; its content shows its kind.
         unit, role
-            What a column's title does not say, by column: ``{"latency": "ms"}``,
-            ``{"rate": "throughput"}``; see the reference, CSV.
+            What a column's title does not say, by column: ``{"latency": "ms"}``, ``{"rate":
+            "throughput"}``; see the reference, CSV.
         decimal
             The decimal mark of CSV, ``.`` or ``,``; by default the cells decide.
 
@@ -190,7 +190,7 @@ class Measurements:
         Parameters
         ----------
         frame
-            Its columns are named as those of a CSV file.
+            The frame; its columns are named like those of a CSV file.
         unit, role
             As for `read`.
         source
@@ -276,10 +276,10 @@ class Measurements:
 
     @property
     def arrival_scv(self) -> float | None:
-        """Squared coefficient of variation of the times between arrivals; None if not known.
+        """Squared coefficient of variation of the interarrival times; None if not known.
 
-        It is the user's, or that of all the points that the rows were made of. Of points that carry
-        what their logs show it is the one of all requests.
+        It is the user's, or that of all the points behind the rows. For points with a log, it is
+        that of all requests.
 
         Raises
         ------
@@ -348,7 +348,7 @@ class Measurements:
         return match
 
     def _meant(self, name: str) -> Observed | None:
-        """The column of what a name says, as response_ms is of response_time; None of several."""
+        """The column that a name refers to, as response_ms is response_time's; or None."""
         part = titled(name)
         same = [
             each for each in self.columns.values() if part is not None and part_of(each) == part
@@ -378,7 +378,7 @@ class Measurements:
         return replace(some, labels=labels, lines=tuple(np.array(self.lines)[keep].tolist()))
 
     def given(self, settings: Mapping[str, str | float]) -> "Measurements":
-        r"""The same measurements, with the values of parameters at which all of them were made.
+        r"""The measurements, with values of parameters at which all of them were made.
 
         Parameters
         ----------
@@ -399,7 +399,7 @@ class Measurements:
 
     @property
     def invalid(self) -> int:
-        r"""How many observations the benchmark itself marks as invalid.
+        r"""Number of observations that the benchmark itself marks as invalid.
 
         Examples
         --------

@@ -86,7 +86,7 @@ def html_as_text(page: str, source: str) -> str:
         raise MeasurementError(msg)
     parser = _Lines()
     parser.feed(page)
-    if _UNCLOSED.match(parser.rawdata):  # of which the parser would try each character in turn
+    if _UNCLOSED.match(parser.rawdata):  # otherwise the parser would try each character in turn
         msg = f"{source}: the page ends within {quoted(parser.rawdata[:40])}; save the whole page"
         raise MeasurementError(msg)
     parser.close()

@@ -53,8 +53,8 @@ class Point(Kept):
     dropped
         Share of the due requests that the generator never sent because it had no free client.
     arrival_scv
-        Squared coefficient of variation of the times between requests, of an open test: 0 where
-        they were sent at equal intervals, 1 for Poisson arrivals.
+        Squared coefficient of variation of the interarrival times of an open test: 0 if requests
+        were sent at equal intervals, 1 for Poisson arrivals.
     lateness
         Mean delay from when requests were due to when they were sent and timed [s].
     mean_of_rate
@@ -63,10 +63,10 @@ class Point(Kept):
     with_failures
         Whether the times include failed requests.
     coarseness
-        Relative error of percentiles against the mean, where they are known only to a bucket, or
-        are of another part of the run or of the time.
+        Relative error of percentiles against the mean, if they are known only to a bucket, or are
+        for another part of the run or of the time.
     utilisation
-        Share of a resource that is busy, by its name.
+        Share of time that a resource is busy, by its name.
     more
         Further numbers by name, which ends in the SI unit: ``bandwidth_bytes_s``.
     name
@@ -76,16 +76,16 @@ class Point(Kept):
     file
         The file it was read from.
     course
-        How the run went, where every request has a time.
+        The course of the run, if every request has a time.
     gaps
-        The times between requests as they were sent, in the same files.
+        The times between requests as they were sent, from the same files.
     same_run
-        What all files that a run wrote alike have in common; empty where each tells of its own.
+        What all files that one run wrote have in common; empty if each is a measurement of its own.
 
     Raises
     ------
     ImpossiblePoint
-        For numbers that cannot be: negative or not finite; a share above 1; no throughput although
+        For impossible numbers: negative or not finite; a share above 1; no throughput although
         requests were answered.
 
     Examples
@@ -125,7 +125,7 @@ class Point(Kept):
     same_run: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be, whatever reader, table or program made it."""
+        """Refuse impossible numbers, whatever reader, table or program made the point."""
         super().__post_init__()
         why = next(chain(_no_numbers(self), _no_shares(self), _no_clock(self)), "")
         if why:
@@ -133,7 +133,7 @@ class Point(Kept):
 
     @property
     def finished(self) -> float | None:
-        """Requests that finished [1/s], failures included; None if that is not known.
+        """Rate of requests that finished, including failures [1/s]; None if it is not known.
 
         Examples
         --------
@@ -153,8 +153,8 @@ class Point(Kept):
     def inside(self) -> float | None:
         """Mean number of requests inside, by Little's law X R; None if X or R is missing.
 
-        Rate and time are of the same requests: all that finished where times include failures, else
-        those that succeeded.
+        Rate and time refer to the same requests: all that finished if times include failures,
+        otherwise those that succeeded.
         """
         rate = self.finished if self.with_failures else self.throughput
         if rate is None or self.response_time is None:
@@ -170,17 +170,17 @@ class Point(Kept):
     def load(self) -> float:
         """The key that orders points: the offered rate, else the population, else the throughput.
 
-        Throughput orders an open test of unknown rate.
+        An open test of unknown rate is ordered by throughput.
         """
         return next((value for value, _ in self._loads() if value is not None), math.inf)
 
     @property
     def load_unit(self) -> str:
-        """What the load counts: clients, or operations a second."""
+        """The unit of the load: clients, or operations per second."""
         return next((counted for value, counted in self._loads() if value is not None), "")
 
     def _loads(self) -> tuple[tuple[float | None, str], ...]:
-        """What may be the load, by rank, and what each counts."""
+        """Possible loads in order of preference, each with its unit."""
         own = (self.population, "clients")
         others = (self.throughput, "op/s") if self.loop is Loop.OPEN else own
         return (self.offered_rate, "op/s"), others, (self.throughput, "op/s")
@@ -217,26 +217,26 @@ class Point(Kept):
 
 
 SHORTEST, LONGEST = "response_time_min_s", "response_time_max_s"
-"""Names of the shortest and the longest response time among the further numbers of a point."""
+"""Names of the shortest and longest response time in `Point.more`."""
 
 DRAIN = "drain_s"
-"""The name there of the time from the last request sent to the last answer."""
+"""Name in `Point.more` of the time from the last request sent to the last answer."""
 
 LAG = "schedule_lag_s"
-"""The name there of a mean wait for a free client that the response times include."""
+"""Name in `Point.more` of a mean wait for a free client that response times include."""
 
 QUEUE = "queue"
-"""The name there of the mean number of requests in a device."""
+"""Name in `Point.more` of the mean number of requests in a device."""
 
 _NUMBERS = (
     "offered_rate", "population", "think_time", "throughput", "response_time", "errors", "samples",
     "duration", "dropped", "lateness", "arrival_scv",
 )  # fmt: skip
-_ROUNDED = 1.05  # monitors print a resource that is full as up to 105%
+_ROUNDED = 1.05  # monitors print up to 105% for a resource that is full
 
 
 def _no_numbers(point: Point) -> Iterator[str]:
-    """What is negative, or no number."""
+    """Numbers that are negative or not finite."""
     for name, value in _named(point):
         if not math.isfinite(value):
             yield f"{name} is {value}, which is not a number"
@@ -257,7 +257,7 @@ def _no_shares(point: Point) -> Iterator[str]:
 
 
 def _no_clock(point: Point) -> Iterator[str]:
-    """Requests that were answered in no time, or in an endless one."""
+    """Requests that were answered in zero or infinite time."""
     answered = (point.samples or 0.0) - (point.errors or 0.0)
     if point.throughput == 0 and answered > 0:
         yield (
@@ -267,7 +267,7 @@ def _no_clock(point: Point) -> Iterator[str]:
 
 
 def _named(point: Point) -> Iterator[tuple[str, float]]:
-    """All numbers of a point that are known, with their names."""
+    """All known numbers of a point, with their names."""
     single = ((name, getattr(point, name)) for name in _NUMBERS)
     yield from ((name.replace("_", " "), value) for name, value in single if value is not None)
     yield from ((f"p{digits(percent)}", value) for percent, value in point.percentiles.items())
@@ -282,19 +282,19 @@ TITLES = {role.part: role.written for role in ROLES if role.part}
 def placed_points(
     make: Callable[[Given, str], Sequence[Point]], given: Given, source: str
 ) -> list[Point]:
-    """The points of a file, each with its name; it names the file of a point that cannot be.
+    """The points of a file, each with its name; an impossible one is refused with the file's.
 
     Parameters
     ----------
     make
-        Makes points from a text or from lines, and from their name for messages.
+        A function that makes points from a text or lines, and from their name for messages.
     given, source
-        The text or lines, and the name.
+        The text or lines, and their name.
 
     Raises
     ------
     MeasurementError
-        As `make`, and for a point with a number that cannot be.
+        As for `make`, and for a point with an impossible number.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def measurements_of(points: Sequence[Point], source: str) -> Measurements:
 
 
 def _columns(points: Sequence[Point]) -> Iterator[tuple[str, list[float | None]]]:
-    """Titles and cells: numbers of each point, percentiles, utilisations, and what else it has."""
+    """Titles and cells: numbers of each point, percentiles, utilisations, and further numbers."""
     for name, title in TITLES.items():
         yield title, [getattr(p, name) for p in points]
     for percent in sorted({percent for p in points for percent in p.percentiles}):

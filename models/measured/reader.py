@@ -36,9 +36,11 @@ class Reader:
     stream
         Makes points from a file of any length line by line; None if it is read as a whole.
     log
-        Does so from a part of the run, where every request has its time; None if none has.
+        Makes points of a part of the run, if every request has its time; None if requests have no
+        times.
     join
-        Does so from all files of a run, where a tool writes one for each thread; None elsewhere.
+        Makes points from all files of a run, if the tool writes one for each thread; otherwise
+        None.
 
     Examples
     --------
@@ -91,7 +93,7 @@ LinesOf = tuple[str, Iterable[str]]
 """The name of a file, and its lines."""
 
 Join = Callable[[Sequence[LinesOf], RunWindow], Sequence[Point]]
-"""Makes points from the files of one run, of which a part counts."""
+"""Makes points from the files of one run, of which only a part counts."""
 
 
 class Log(Protocol):

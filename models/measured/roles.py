@@ -194,7 +194,7 @@ _UNSURE = {
 
 
 class ColumnRole(NamedTuple):
-    """A column's role, and for which percentage or resource; empty for a role of one column.
+    """A column's role, with its percentage or resource; empty for a role of a single column.
 
     Examples
     --------
@@ -215,7 +215,7 @@ class ColumnRole(NamedTuple):
 
     @property
     def written(self) -> str:
-        """The title of its column where headway writes it, in SI.
+        """The title of its column as headway writes it, in SI.
 
         Examples
         --------
@@ -256,7 +256,7 @@ def role_names() -> list[str]:
 
 
 def role_of(column: Observed) -> Role | None:
-    r"""The role of a column by its title and its dimension; None if it has none.
+    r"""The role of a column, by its title and dimension; None if it has none.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def role_of(column: Observed) -> Role | None:
 
 
 def part_of(column: Observed) -> ColumnRole | None:
-    r"""The role of a column, with its percentage or resource: the user's choice, else by its title.
+    r"""The role of a column, with its percentage or resource: the user's choice, or by its title.
 
     Examples
     --------
@@ -408,16 +408,16 @@ def unsure(column: Observed) -> tuple[Role, ...]:
     """
     words = split_header(column.header)[0].lower().replace(" ", "_")
     if plain_title(words) == column.unit.text.lower():
-        words = words.partition("_")[0]  # ``mean_ms`` has no name but a filling word
+        words = words.partition("_")[0]  # ``mean_ms`` has no name, only a filler word
     some = _UNSURE.get(plain_title(column.header)) or _UNSURE.get(words, ())
     return tuple(role for role in some if not column.role and fits(column.unit, role))
 
 
 def with_mean(columns: Mapping[str, Observed]) -> dict[str, Observed]:
-    r"""Take the only column titled mean or average as the response time beside its percentiles.
+    r"""Take the only column titled mean or average as the response time, if there are percentiles.
 
-    Percentiles that do not say of what are those of the response time, so that a mean beside them
-    is its mean, unless another column is the response time.
+    Percentiles without a quantity are those of the response time, so a mean beside them is its
+    mean, unless another column is the response time.
 
     Parameters
     ----------

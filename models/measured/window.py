@@ -34,7 +34,7 @@ class RunWindow:
     end: float = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse a window that can hold nothing."""
+        """Refuse a window that cannot contain anything."""
         if not 0 <= self.start < self.end or math.isinf(self.start):
             msg = f"a window {self} holds nothing; write two times, the earlier first, as 10s:50s"
             raise InvalidParameter(msg)
@@ -50,11 +50,11 @@ class RunWindow:
         return self == WHOLE
 
     def holds(self, time: float) -> bool:
-        """Whether a time after the first request [s] is in it."""
+        """Whether a time after the first request [s] is inside."""
         return self.start <= time < self.end
 
     def refuse(self, kind: str, source: str) -> MeasurementError:
-        """Why a file of some kind cannot be cut."""
+        """Why a file of some kind cannot be cut to a window."""
         return MeasurementError(
             f"{source}: --skip and --window need a log with the time of each request, as JMeter's; "
             f"{kind} cannot be cut"
@@ -73,14 +73,14 @@ def window_of(skip: str | float | None = None, window: str | None = None) -> Run
     skip
         What to leave out at the start, such as ``10s``, or seconds.
     window
-        Both ends, such as ``10s:50s``; an end that is missing is that of the run.
+        Both ends, such as ``10s:50s``; a missing end is that of the run.
 
     Raises
     ------
     InvalidParameter
-        For both, and for a window that holds nothing.
+        For both arguments, and for a window that contains nothing.
     UnitError
-        For what is no time.
+        For text that is not a time.
 
     Examples
     --------
@@ -101,5 +101,5 @@ def window_of(skip: str | float | None = None, window: str | None = None) -> Run
 
 
 def _seconds(text: str, option: str, default: float) -> float:
-    """A time [s]; the default for none."""
+    """A time [s]; the default for an empty text."""
     return float(quantity(text.strip(), _TIME, option)) if text.strip() else default

@@ -1,1 +1,1 @@
-"""Files as people have them: gathered, recognised by content, and read into points."""
+"""Files as users have them: collected, recognised by content, and read into points."""

@@ -1,4 +1,4 @@
-"""How requests arrived at each point of a test, as the user says or as a log of them shows."""
+"""How requests arrived at each point of a test, as the user states or as a log shows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,35 +12,35 @@ from headway.records import dataclass
 LOGS = (
     "vegeta (CSV, JSON lines), pgbench (log), k6 (NDJSON), Gatling; at a --rate JMeter, hey (CSV)"
 )
-"""Files in which every request has its time; the last two are closed tests else."""
+"""Files with a time for every request; the last two are of closed tests otherwise."""
 
 
 @dataclass(frozen=True)
 class Arrived:
-    """Points that carry how requests arrived, and what was found of it, a sentence each."""
+    """Points with the law of their arrivals, and a sentence on each thing found."""
 
     points: tuple[Point, ...]
     notes: tuple[str, ...] = ()
 
 
 def arrived(points: Sequence[Point], said: str, source: str) -> Arrived:
-    """Let the points of an open test carry how requests arrived.
+    """Add the law of arrivals to the points of an open test.
 
     Parameters
     ----------
     points
-        Of all files of a test.
+        The points of all files of a test.
     said
-        How: a word or an scv of all, ``trace`` for what the log of each point shows, empty for what
-        files tell.
+        How they arrived: a word or an scv for all; ``trace`` for what each point's log shows; empty
+        for what the files say.
     source
-        Where they come from, for messages.
+        The origin of the points, for messages.
 
     Raises
     ------
     MeasurementError
-        For a closed test, and where ``trace`` is said of files without single requests, of too few,
-        or with a clock that is too coarse for them.
+        For a closed test; and for ``trace`` if files have no single requests, too few, or a clock
+        that is too coarse.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def arrived(points: Sequence[Point], said: str, source: str) -> Arrived:
 
 
 def is_traced(said: str) -> bool:
-    """Whether a text says that logs show how requests arrived."""
+    """Whether a text says that logs show the arrivals."""
     return said.strip().lower() == TRACE
 
 
@@ -74,7 +74,7 @@ def _with(point: Point, scv: float | None) -> Point:
 
 
 def _logged(point: Point) -> Gaps:
-    """The times between requests at a point, if they tell enough."""
+    """The interarrival times at a point, if they are enough."""
     why = "the file has no single requests" if point.gaps is None else point.gaps.lacking
     if point.course is not None and point.gaps is None:
         why = "its requests are too far from the order in which they were sent"
@@ -88,7 +88,7 @@ def _logged(point: Point) -> Gaps:
 
 
 def _notes(logged: Sequence[Gaps]) -> tuple[str, ...]:
-    """How requests arrived, and what an scv does not tell."""
+    """How requests arrived, and what an scv does not cover."""
     ends = [four_digits(end(each.scv for each in logged)) for end in (min, max)]
     error = four_digits(max(each.error for each in logged))
     scvs, logs, most = (

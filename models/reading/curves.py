@@ -1,4 +1,4 @@
-"""Several curves of one system, each told at which settings it was measured, as one table."""
+"""Several curves of one system, each with the settings at which it was measured, as one table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from headway.models.measured.measurements import Measurements
 from headway.models.measured.roles import part_of
 
 AT = "@"
-"""What parts the name of a file from the settings that its curve was measured at."""
+"""Separates the name of a file from the settings at which its curve was measured."""
 
 
 def given(measurements: Measurements, settings: Mapping[str, str | float]) -> Measurements:
@@ -36,7 +36,7 @@ def given(measurements: Measurements, settings: Mapping[str, str | float]) -> Me
 
 
 def _constant(measurements: Measurements, name: str, value: str) -> Observed:
-    """A column of the same number; what begins with a plus is added to what the parameter is."""
+    """A column of one number; a value that begins with a plus is added to the parameter's."""
     text = value.strip()
     adds = text.startswith(ADDED)
     try:
@@ -51,17 +51,17 @@ def _constant(measurements: Measurements, name: str, value: str) -> Observed:
 
 
 def together(tables: Sequence[Measurements]) -> Measurements:
-    r"""Curves of one system as one table, to fit what they share.
+    r"""Join curves of one system into one table, in order to fit what they share.
 
     Parameters
     ----------
     tables
-        Curves, each perhaps told its settings; what one is not told is as the model has it.
+        Curves, which may have stated settings; other settings are as in the model.
 
     Raises
     ------
     MeasurementError
-        For no table, and for columns of one meaning in units of different dimension.
+        For no table, and for columns of one meaning whose units differ in dimension.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def together(tables: Sequence[Measurements]) -> Measurements:
 
 
 def _labels(tables: Sequence[Measurements]) -> dict[str, tuple[str, ...]]:
-    """Columns of words of all tables, and of which curve each row is."""
+    """Columns of words of all tables, and the index of the curve for each row."""
     labels = {}
     for title in dict.fromkeys(title for table in tables for title in table.labels):
         each = (table.labels.get(title, ("",) * len(table)) for table in tables)
@@ -103,7 +103,7 @@ def _labels(tables: Sequence[Measurements]) -> dict[str, tuple[str, ...]]:
 
 
 def _aligned(tables: Sequence[Measurements]) -> list[dict[str, Observed]]:
-    """Columns of each table by a name they share: their own, else that of their role elsewhere."""
+    """Columns of each table by a common name: their own, or that of their role in another."""
     known: dict[str, str] = {}
     aligned = []
     for table in tables:
@@ -125,7 +125,7 @@ def _role(column: Observed) -> str:
 
 
 def _stacked(each: Sequence[Observed | None], tables: Sequence[Measurements]) -> Observed:
-    """One column of all tables; where one has it not, nothing is known, or nothing added."""
+    """One column over all tables; where a table lacks it, it is unknown, or nothing is added."""
     first = next(column for column in each if column is not None)
     for column, table in zip(each, tables, strict=True):
         if column is not None and column.unit.dimension != first.unit.dimension:

@@ -1,6 +1,6 @@
 """Data frames, Parquet files and Excel workbooks as measurements, and measurements as frames.
 
-pandas and what it reads files by are imported only here, and only when they are needed.
+pandas, and the packages by which it reads files, are imported only here, and only on demand.
 """
 
 import csv
@@ -24,12 +24,12 @@ from headway.numerals import digits
 PARQUET, WORKBOOK = "Parquet", "Excel workbook"
 _NEEDS = {PARQUET: ("pandas", "pyarrow"), WORKBOOK: ("pandas", "openpyxl")}
 _WORKBOOK_PART = b"xl/workbook.xml"
-_LARGEST_WORKBOOK = 5 * LARGEST_FILE  # a cell takes some 25 bytes there, some 5 in CSV
+_LARGEST_WORKBOOK = 5 * LARGEST_FILE  # a cell takes some 25 bytes in a workbook, some 5 in CSV
 _MOST_PARTS = 2000  # parts of a workbook: sheets, styles, pictures
 
 
 def kind_of(content: bytes) -> str:
-    """The kind of a file that pandas reads, by content; empty for any other.
+    """The kind of a file that pandas reads, by its content; empty for any other file.
 
     Examples
     --------
@@ -51,9 +51,9 @@ def text_of(content: bytes, source: str) -> str:
     Raises
     ------
     PackageError
-        Where pandas, or what it reads such files by, is not installed.
+        If pandas, or the package by which it reads such files, is not installed.
     MeasurementError
-        For a file that is broken, a workbook of several sheets.
+        For a damaged file, or a workbook of several sheets.
     """
     kind = kind_of(content)
     if kind == WORKBOOK:
@@ -64,14 +64,14 @@ def text_of(content: bytes, source: str) -> str:
         return text_of_cells(*_cells(read(pandas, content, source)))
     except MeasurementError:
         raise
-    except Exception as error:  # another's code fails as it will
+    except Exception as error:  # other packages raise errors of any type
         why = " ".join(str(error).split())[:200]
         msg = f"{source}: {_article(kind)} that cannot be read ({why})"
         raise MeasurementError(msg) from None
 
 
 def _check_size(content: bytes, source: str) -> None:
-    """Refuse a workbook whose parts say that they unpack to much more than a table may have."""
+    """Refuse a workbook whose parts declare much more unpacked data than a table may have."""
     parts = zip_entries(content, source, UnpackLimit(source, LARGEST_FILE, _MOST_PARTS))
     size = sum(part.file_size for part in parts)
     if size > _LARGEST_WORKBOOK:
@@ -139,7 +139,7 @@ def measurements_of_columns(
     rows = [[_cell(value) for value in row] for row in zip(*given.values(), strict=True)]
     measured = Measurements.of_cells(titles, list(enumerate(rows, 1)), source)
     for title in measured.labels:
-        measured.column(title)  # refuses words
+        measured.column(title)  # raises the refusal of a column of words
     return measured
 
 
@@ -154,7 +154,7 @@ def _check_lengths(lengths: Mapping[str, int], source: str) -> None:
 
 
 def _in_unit(title: str, text: str) -> str:
-    """The title of a column that is in another unit: ``response_ms`` of ``response_s``."""
+    """The title of a column that is the same in another unit: ``response_ms`` of ``response_s``."""
     if not text:
         return title
     name, wanted = split_header(title)[0], unit_in_words(text)
@@ -168,7 +168,7 @@ def _in_unit(title: str, text: str) -> str:
 
 
 def _readable(frame: Any) -> Any:
-    """A frame whose columns have names and give lists; others by the interchange protocols."""
+    """A frame that has column names and lists; other frames by the interchange protocols."""
     columns = list(getattr(frame, "columns", ()))
     with suppress(TypeError, KeyError):
         if columns and all(callable(getattr(frame[name], "to_list", None)) for name in columns):
@@ -188,14 +188,14 @@ def _readable(frame: Any) -> Any:
 
 
 def _cells(frame: Any) -> tuple[list[str], list[list[str]]]:
-    """Titles and rows of a frame, as CSV has them."""
+    """Titles and rows of a frame, as in CSV."""
     names = list(frame.columns)
     columns = [[_cell(value) for value in frame[name].to_list()] for name in names]
     return [str(name) for name in names], [list(row) for row in zip(*columns, strict=True)]
 
 
 def _cell(value: Any) -> str:
-    """A value as a cell of CSV; what is missing is empty."""
+    """A value as a cell of CSV; a missing value is empty."""
     if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, bool):

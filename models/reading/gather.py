@@ -1,4 +1,4 @@
-"""Files gathered: one or many, folders, patterns, archives, and what a shell pipes in."""
+"""Collect files: one or many, folders, patterns, archives, and standard input."""
 
 import glob
 import io
@@ -17,37 +17,37 @@ from headway.models.reading.frames import kind_of
 from headway.models.reading.long import Long
 
 LARGEST_ARCHIVE = 256_000_000
-"""Bytes that an archive may unpack to."""
+"""Most bytes to which an archive may unpack."""
 
 MOST_FILES = 100_000
-"""Files of one sweep."""
+"""Most files read at once."""
 
 MOST_MEMBERS = 10_000
-"""Files of one archive, and of the archives in it."""
+"""Most files in one archive, including the archives in it."""
 
 DEEPEST = 3
-"""Archives in archives, and compressed files in them: ``runs.zip/monday.tgz/run.jtl.gz``."""
+"""Deepest nesting of archives and compressed files: ``runs.zip/monday.tgz/run.jtl.gz``."""
 
-_START = 512  # bytes in which archives show what they are
+_START = 512  # first bytes of a file, by which archives are recognised
 
 Content = tuple[str, bytes | Long]
-"""A file's name, and what is in it; what is too long to be read whole is yet to be read."""
+"""A file's name and content; a file too long to be read whole is read later."""
 
 
 def gather(places: Sequence[str]) -> Iterator[Content]:
-    """Read every file at some places, in the order of their names.
+    """Read every file at given places, in the order of their names.
 
     Parameters
     ----------
     places
-        Files, compressed or not, folders (with all below them), patterns such as
-        ``runs/*.json``, zip and tar archives, ``-`` for standard input; what ships with headway,
-        such as ``load_tests/wrk``.
+        Files, compressed or not; folders (with everything below them); patterns such as
+        ``runs/*.json``; zip and tar archives; ``-`` for standard input; files that ship with
+        headway, such as ``load_tests/wrk``.
 
     Raises
     ------
     MeasurementError
-        For a place where nothing is, a file that cannot be read, and an archive that `unpacked`
+        For a place that does not exist, a file that cannot be read, and an archive that `unpacked`
         refuses.
     """
     for place in places:
@@ -56,7 +56,7 @@ def gather(places: Sequence[str]) -> Iterator[Content]:
 
 
 def _contents(path: Path) -> Iterator[Content]:
-    """What a file holds, or the files of an archive."""
+    """The content of a file, or the files of an archive."""
     name, start = shipped_name(path), _start(path)
     long = Long(path, compression(start))
     if start and _is_archive(long, start):
@@ -77,7 +77,7 @@ def _is_archive(long: Long, start: bytes) -> bool:
 
 
 def _start(path: Path) -> bytes:
-    """The first bytes of a file; none of what cannot be read or can be read only once."""
+    """The first bytes of a file; none if it cannot be read, or can be read only once."""
     if is_given(path) or not _is_file(path):
         return b""
     with suppress(OSError, ValueError):
@@ -88,7 +88,7 @@ def _start(path: Path) -> bytes:
 
 
 def megabytes(places: Sequence[str]) -> int:
-    """Megabytes of long files at some places, for the progress bar."""
+    """Megabytes of long files at given places, for the progress bar."""
     files = [path for place in places for path in _files(place)]
     sizes = {path: _size(path) for path in files}
     return sum(
@@ -99,7 +99,7 @@ def megabytes(places: Sequence[str]) -> int:
 
 
 def _files(place: str) -> list[Path]:
-    """Files of a place; none where it is refused as soon as it is read."""
+    """Files of a place; none if it will be refused when it is read."""
     try:
         return _paths(place)
     except MeasurementError:
@@ -155,15 +155,15 @@ def _hidden(path: Path, folder: Path) -> bool:
 
 
 def unpacked(name: str, content: bytes) -> Iterator[Content]:
-    """Give the files in an archive, and in archives in it, or a plain file as it is.
+    """The files in an archive, and in archives inside it; a plain file as it is.
 
-    A compressed file is what it unpacks to.
+    A compressed file is treated as what it unpacks to.
 
     Raises
     ------
     MeasurementError
-        For an archive that is broken, unpacks beyond 256 MB, contains more than 10,000 files or
-        archives more than three deep, or names files outside itself.
+        For an archive that is damaged, unpacks to more than 256 MB, contains more than 10,000 files
+        or archives more than three deep, or names files outside itself.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def unpacked(name: str, content: bytes) -> Iterator[Content]:
 def _opened(name: str, content: bytes, room: UnpackLimit, deep: int) -> Iterator[Content]:
     kind = compression(content)
     is_archive = bool(kind) or is_zip(content) or is_tar(content)
-    if not is_archive or kind_of(content):  # a workbook is a zip of its own kind
+    if not is_archive or kind_of(content):  # a workbook is a zip file, but of its own kind
         yield name, content
         return
     if deep >= DEEPEST:
@@ -193,7 +193,7 @@ def _opened(name: str, content: bytes, room: UnpackLimit, deep: int) -> Iterator
 
 
 def _of_stream(name: str, content: bytes, kind: str, room: UnpackLimit) -> list[tuple[str, bytes]]:
-    """The files of a compressed tar archive, or a single one without a name of its own."""
+    """The files of a compressed tar archive, or a single file without a name of its own."""
     UnpackLimit(name, LARGEST_ARCHIVE).take(stated(content))
     with unpacking(io.BytesIO(content), kind, name, UnpackLimit(name, LARGEST_ARCHIVE)) as stream:
         if is_tar(stream.peek(_START)):

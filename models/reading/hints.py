@@ -1,4 +1,4 @@
-"""What the user says of a file: units, roles and decimal mark of a table, the part of a run."""
+"""What the user says about a file: units, roles and decimal mark of a table, part of a run."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
@@ -30,29 +30,29 @@ class Hints:
     units
         Unit by column, for columns whose titles have none.
     roles
-        Role by column, whatever its title says.
+        Role by column, whatever its title suggests.
     decimal
-        The decimal mark, ``.`` or ``,``; empty to find it.
+        The decimal mark, ``.`` or ``,``; empty to detect it.
     window
-        The part of each run that counts, where every request has its time.
+        The part of each run that counts, if every request has its time.
     skip_bad
-        Whether files that cannot be read are left out, in place of refusing them all.
+        Whether to leave out files that cannot be read, rather than refuse all.
     clients, rates
-        Clients of each file, or the rates asked for, that tools do not print.
+        Clients of each file, or rates asked for, where tools do not print them.
     where
-        The word by column of the rows that count, in tables of several systems.
+        The word by column that selects rows, in tables of several systems.
     arrivals
-        How requests arrived, ``constant``, ``poisson``, an scv, or ``trace`` where logs show it;
-        empty where files tell it.
+        How requests arrived: ``constant``, ``poisson``, an scv, or ``trace`` if logs show it; empty
+        if the files say it.
 
     Raises
     ------
     MeasurementError
-        For a role that is none; names the nearest.
+        For an unknown role; suggests the nearest ones.
     UnitError
-        For a unit that is none.
+        For an unknown unit.
     InvalidParameter
-        For a decimal mark that is none.
+        For an invalid decimal mark.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Hints:
     arrivals: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be said of any table."""
+        """Refuse hints that cannot apply to any table."""
         check_decimal(self.decimal)
         if self.arrivals and not is_traced(self.arrivals):
             arrival_scv_of(self.arrivals)
@@ -84,7 +84,7 @@ class Hints:
 
     @property
     def of_files(self) -> bool:
-        """Whether something is said of whole files: by how many clients, or at which rate."""
+        """Whether something is said about whole files: their number of clients, or their rate."""
         return bool(self.clients.texts or self.rates.texts)
 
     @property
@@ -98,8 +98,8 @@ class Hints:
         Raises
         ------
         MeasurementError
-            For a column that is not there, or has another unit; for a role given twice, or one
-            whose unit does not fit.
+            For a column that does not exist or has another unit, and for a role given twice or with
+            an unsuitable unit.
         """
         measurements = where(measurements, self.where)
         known = with_roles(with_units(measurements, self.units), self.roles)
@@ -109,20 +109,20 @@ class Hints:
         return with_population(self._arriving(known))
 
     def _arriving(self, measurements: Measurements) -> Measurements:
-        """Measurements of requests that arrived as is said."""
+        """Measurements of requests that arrived as the user says."""
         if not self.arrivals:
             return measurements
         if not is_traced(self.arrivals):
             return replace(measurements, stated_scv=arrival_scv_of(self.arrivals))
         points = [point for point in measurements.made_of if isinstance(point, Point)]
-        if len(points) < len(measurements):  # a table, whose rows are no logs
+        if len(points) < len(measurements):  # a table, whose rows are not logs
             points = [Point("", file=measurements.source)]
         found = arrived(points, self.arrivals, measurements.source)
         notes = (*measurements.notes, *found.notes)
         return replace(measurements, made_of=found.points, notes=notes)
 
     def met_in(self, measurements: Measurements) -> Measurements:
-        """Measurements with the hints applied to those columns that they have."""
+        """Measurements with those hints applied whose columns they have."""
         known = {c.header for c in measurements.named(*self.columns)} | set(measurements.labels)
         known |= {column.name for column in measurements.named(*self.columns)}
         units = {name: text for name, text in self.units.items() if name in known}
@@ -130,12 +130,12 @@ class Hints:
         return replace(self, units=units, roles=roles).of(measurements)
 
     def check_met(self, titles: Collection[str], source: str) -> None:
-        """Refuse hints about a column that no table has.
+        """Refuse hints about a column that is in no table.
 
         Raises
         ------
         MeasurementError
-            Naming the nearest column that there is.
+            With the nearest existing column.
         """
         names = {*titles, *(split_header(title)[0] for title in titles)}
         missing = [name for name in self.columns if name not in names]
@@ -148,7 +148,7 @@ class Hints:
 
 
 NO_HINTS = Hints()
-"""Titles tell all."""
+"""No hints: titles say everything."""
 
 
 def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurements:
@@ -157,7 +157,7 @@ def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurem
     Raises
     ------
     MeasurementError
-        For a column that is not there, or whose title says another unit.
+        For a column that does not exist, or whose title has another unit.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def with_units(measurements: Measurements, given: Mapping[str, str]) -> Measurem
 
 
 def _in(measurements: Measurements, column: Observed, stated: Unit) -> Observed:
-    """A column of bare numbers, in a unit; quantities are not negative."""
+    """A column of plain numbers, in a unit; quantities are not negative."""
     values, known = stated.si(column.values), stated.si(column.resolution)
     below = np.flatnonzero(column.values < 0)
     complaint = column.complaint
@@ -195,8 +195,8 @@ def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurem
     Raises
     ------
     MeasurementError
-        For a column that is not there, a role that is none or is given twice, a unit that does
-        not fit.
+        For a column that does not exist, a role that is unknown or given twice, and an unsuitable
+        unit.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def with_roles(measurements: Measurements, given: Mapping[str, str]) -> Measurem
 
 
 def _without(measurements: Measurements, word: str) -> Measurements:
-    """The same table, of which no column was taken for this role of its own accord."""
+    """The table, without any column that would have this role by its title."""
     for column in measurements.columns.values():
         if column.role == word != NO_ROLE:
             measurements = _with(measurements, replace(column, role=""))
@@ -229,12 +229,12 @@ def _without(measurements: Measurements, word: str) -> Measurements:
 
 
 def column_named(measurements: Measurements, name: str) -> Observed:
-    """A column by title or name, spoilt or not.
+    """A column by title or name, even if some of its cells are bad.
 
     Raises
     ------
     MeasurementError
-        If there is none, or it holds words; tells which columns there are.
+        If there is none, or it holds words; lists the existing columns.
     """
     column = next(measurements.named(name), None)
     return column if column is not None else measurements.column(name)
@@ -266,7 +266,7 @@ def _misfit(source: str, column: Observed, role: Role) -> HeadwayError:
 
 
 def _with(measurements: Measurements, column: Observed) -> Measurements:
-    """The same table with one column in another's place, among the spoilt ones if it is."""
+    """The table with one column replaced by another, also among those with bad cells."""
     both = {**measurements.columns, **measurements.spoilt, column.header: column}
     columns = {t: c for t, c in both.items() if not c.complaint}
     spoilt = {t: c for t, c in both.items() if c.complaint}

@@ -1,4 +1,4 @@
-"""A load test: the points of all its files, by load, and what was left out."""
+"""A load test: the points of all its files, by load, and the files left out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ from headway.records import dataclass
 
 
 class Passed(StrEnum):
-    """Why a file is passed over without being asked for."""
+    """Why a file is passed over unless it is named."""
 
     EMPTY = "empty"
     UNKNOWN = "of unknown kind"
@@ -50,11 +50,11 @@ class LeftOut:
     Parameters
     ----------
     file
-        Its name.
+        The file's name.
     reason
-        Why, in a line that names it.
+        The reason, in a line that names the file.
     passed
-        What it is, if it is no measurement; None for one that is damaged.
+        What it is, if it is not a measurement; None if it is damaged.
     """
 
     file: str
@@ -64,22 +64,22 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class LoadTest(Answer):
-    """Output of load generators: points in the order of their load.
+    """The output of load generators: points in the order of their load.
 
     Parameters
     ----------
     points
-        At least one; several of one load are repeats.
+        At least one point; several at one load are repeats.
     left_out
-        Files that hold no point.
+        Files without any point.
     columns
-        What the columns of its tables were taken for, each once.
+        The roles that columns of its tables were given, each once.
     wide
         Whether its table shows all that the tools report, however wide it becomes.
     table
-        The table that its only file is; None for what tools wrote, and for several files.
+        The table that its only file is; None for a tool's output, and for several files.
     notes
-        What was found out of how it was driven, a sentence each.
+        Notes on how it was driven, a sentence each.
     """
 
     points: tuple[Point, ...]
@@ -122,7 +122,7 @@ class LoadTest(Answer):
 
     @property
     def measurements(self) -> Measurements:
-        """The same as a table with a row for each point, or the original table with all columns.
+        """The points as a table with a row for each, or the original table with all columns.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class LoadTest(Answer):
 
     @property
     def by_points(self) -> Measurements:
-        """The points as a table with headway's own columns, whatever the files' were."""
+        """The points as a table with headway's own columns, whatever the columns of the files."""
         table = measurements_of(self.points, self.source)
         return replace(table, kind=", ".join(self.tools), notes=self.notes)
 
@@ -143,7 +143,7 @@ _FORMS = ("file", "page", "workbook")
 
 
 def _source(kind: str, files: int) -> str:
-    """What points are from: a tool by its name, or files of a kind.
+    """The origin of points: a tool by its name, or files of a kind.
 
     Examples
     --------
@@ -158,29 +158,30 @@ def _source(kind: str, files: int) -> str:
 
 
 class Frame(Protocol):
-    """A data frame of pandas or polars, or one that the interchange protocols read."""
+    """A data frame of pandas or polars, or one that the interchange protocols can read."""
 
     @property
     def columns(self) -> Any:
-        """Titles of its columns, as those of a CSV file."""
+        """Titles of its columns, like those of a CSV file."""
 
 
 Measured: TypeAlias = Measurements | LoadTest | Frame | str | Path
-"""What models are compared with and fitted to: what `read` gives or takes, and data frames."""
+"""What models are compared with and fitted to: what `read` returns or accepts, and data frames."""
 
 
 def measurements_in(measured: object) -> Measurements:
-    """Take measurements as they are, those of a load test, of files, or of a data frame.
+    """Measurements from a table, a load test, files, or a data frame.
 
     Parameters
     ----------
     measured
-        A table, what `read` returns or the place that it takes, or a data frame.
+        A table, what `read` returns, a place that it accepts, or a data frame.
 
     Raises
     ------
     MeasurementError
-        For anything else, and what cannot be read; for a closed test whose clients nothing tells.
+        For anything else, what cannot be read, and a closed test whose number of clients is
+        unknown.
 
     Examples
     --------
@@ -209,12 +210,12 @@ def measurements_in(measured: object) -> Measurements:
 
 
 def measurements_beside(model: Model, measured: object) -> Measurements:
-    """Take measurements, as `measurements_in`, of the whole that a model answers for.
+    """Measurements, as from `measurements_in`, of the whole that a model describes.
 
     Raises
     ------
     MeasurementError
-        As there; and for traces beside layered services, of which each row is one of them.
+        As for `measurements_in`; and for traces with layered services, as each row is one service.
     """
     table = measurements_in(measured)
     if model.graph.layers and table.kind in _TRACES:
@@ -227,7 +228,7 @@ def measurements_beside(model: Model, measured: object) -> Measurements:
 
 
 _TRACES = frozenset(f"{form.name} traces" for form in FORMS)
-"""Kinds of measurements of which each row is a service."""
+"""Kinds of measurements with a service in each row."""
 
 
 def _silent() -> None:
@@ -247,7 +248,7 @@ def read(
     role: Mapping[str, str] = NOTHING,
     decimal: str = "",
 ) -> LoadTest:
-    """Read measured files: what a tool wrote, a folder or an archive of it, or a table.
+    """Read measured files: a tool's output, a folder or an archive of it, or a table.
 
     Parameters
     ----------
@@ -256,31 +257,31 @@ def read(
     skip
         What to leave out at the start of each run, such as ``"10 s"``, or seconds.
     window
-        The part of each run that counts, such as ``"10s:50s"``. Both are for logs in which every
-        request has its time.
+        The part of each run that counts, such as ``"10s:50s"``. Both are for logs with a time for
+        every request.
     skip_bad
-        Leave files out that cannot be read, in place of refusing them all.
+        Leave out files that cannot be read, rather than refuse all.
     where
-        Of tables of several systems, the word by column of the rows that count.
+        For tables of several systems, the word by column that selects rows.
     clients, rate
-        Clients of a closed test, or rates that were asked for [1/s], that tools do not print: a
-        number for all files, ``"FILE=8"``, or a part of the files' names with {} for the number.
+        Clients of a closed test, or rates asked for [1/s], where tools do not print them: a number
+        for all files, ``"FILE=8"``, or a part of the files' names with {} for the number.
     arrivals
-        How the requests of an open test arrived, where files do not tell: ``"constant"`` at equal
-        intervals, ``"poisson"``, or the scv of the times between them; ``"trace"`` takes the scv
-        of each point from its log, where that has single requests.
+        How the requests of an open test arrived, if the files do not say: ``"constant"`` for equal
+        intervals, ``"poisson"``, or the scv of the interarrival times; ``"trace"`` takes each
+        point's scv from its log, if that has single requests.
     unit, role
-        Units of columns whose titles state none, such as ``{"latency": "ms"}``, and what columns
-        are, such as ``{"rate": "throughput"}``.
+        Units of columns whose titles state none, such as ``{"latency": "ms"}``, and roles of
+        columns, such as ``{"rate": "throughput"}``.
     decimal
-        The decimal mark in CSV; found where it is left out.
+        The decimal mark in CSV; detected by default.
 
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, or cut, and where there is no point in any.
+        For a file that cannot be read, or is cut off, and if no file has a point.
     InvalidParameter
-        For a part that holds nothing, and arrivals that are none.
+        For a part of the run that contains nothing, and unknown arrivals.
 
     Examples
     --------
@@ -312,11 +313,11 @@ def read_load_test(
     advance: Callable[[], None] = _silent,
     hints: Hints = NO_HINTS,
 ) -> LoadTest:
-    """Read every file at some places into points.
+    """Read every file at given places into points.
 
-    Files of a folder, an archive or a pattern that are no measurements (empty ones, and those that
-    no reader knows: a licence, notes, scripts) are left out; one that is named, or that a reader
-    knows and cannot read, is refused.
+    Files in a folder, an archive or a pattern that are not measurements (empty ones, and those that
+    no reader recognises: a licence, notes, scripts) are left out. A file that is named, or that a
+    reader recognises and cannot read, is refused.
 
     Parameters
     ----------
@@ -325,13 +326,14 @@ def read_load_test(
     advance
         Called after each megabyte of a long file.
     hints
-        What the user says of the files and of the columns of tables, which must be in one of them.
+        What the user says about the files, and about columns of tables, which must exist in one of
+        them.
 
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, where it is not to be left out; where none has a point;
-        where a hint is of a column that no file has.
+        For a file that cannot be read, unless it is to be left out; if no file has a point; and for
+        a hint about a column that is in no file.
     """
     outputs, left_out = _outputs_at(places, advance, hints)
     points: list[Point] = []
@@ -355,7 +357,7 @@ def read_load_test(
 def _outputs_at(
     places: Sequence[str], advance: Callable[[], None], hints: Hints
 ) -> tuple[list[Output], list[LeftOut]]:
-    """Read what is at some places, and tell what was passed over or cannot be read."""
+    """Read the files at given places, and list those passed over or unreadable."""
     outputs: list[Output] = []
     left_out: list[LeftOut] = []
     named = {str(Path(place)) for place in places}
@@ -373,7 +375,7 @@ def _outputs_at(
     return outputs, left_out
 
 
-_SHOWN = 5  # names of files where nothing could be read
+_SHOWN = 5  # names of files listed if nothing could be read
 _GO_ON = "; --skip-bad goes on without it"
 
 
@@ -386,7 +388,7 @@ _WHYS = {
 
 
 def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> MeasurementError:
-    """What refuses places without a point: it lists what was seen."""
+    """The refusal of places without a point, with a list of what was seen."""
     files = [PurePath(each.file).name for each in left_out]
     reasons = [each.reason for each in left_out if each.passed is None][:3]
     listed = "; ".join([f"seen: {some_of(files, _SHOWN)}", *reasons])
@@ -420,7 +422,7 @@ def _output_of_text(text: str, name: str, hints: Hints, kind: str) -> Output:
         table = hints.met_in(table)
         made_of = [point for point in table.made_of if isinstance(point, Point)]
         points, used = (made_of, ()) if made_of else read_rows(table)
-    except MeasurementError:  # what may well come of a column that was named wrongly
+    except MeasurementError:  # possibly the result of a column that was named wrongly
         hints.check_met((*table.columns, *table.spoilt, *table.labels), name)
         raise
     return Output(name, reader.kind, points, used, table)
@@ -430,7 +432,7 @@ _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 
 
 def _passed_over(content: bytes | Long | Parts) -> Passed | None:
-    """What a file that cannot be read is, if it is no measurement; one that is damaged may be."""
+    """What an unreadable file is, if not a measurement; a damaged one may be a measurement."""
     if not isinstance(content, bytes) or kind_of(content) or content.startswith(_PACKED):
         return None
     if not content.strip():
@@ -440,7 +442,7 @@ def _passed_over(content: bytes | Long | Parts) -> Passed | None:
 
 
 def points_of(text: str, source: str) -> list[Point]:
-    r"""The points of one file: from its tool's output, else from the rows of its table.
+    r"""The points of one file: from its tool's output, or else from the rows of its table.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files too long to be read whole: their first lines, and all of them one by one."""
+"""Files too long to be read whole: their first lines, and all lines one by one."""
 
 import codecs
 import io
@@ -22,7 +22,7 @@ class Long:
     Parameters
     ----------
     path
-        A file.
+        The file's path.
     packed
         How it is compressed; empty if it is not.
     """
@@ -32,7 +32,7 @@ class Long:
 
     @staticmethod
     def steps_of(size: int) -> int:
-        """Megabytes reported as the lines of a file of so many bytes on disk are read."""
+        """Progress in megabytes as the lines of a file with so many bytes on disk are read."""
         return size // _STEP
 
     def head(self) -> bytes:
@@ -42,7 +42,7 @@ class Long:
         return content[: content.rfind(b"\n") + 1] or content
 
     def whole(self, most: int) -> bytes | None:
-        """All of it; None if that is more than so many bytes.
+        """All of it; None if that is more than a number of bytes.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class Long:
         return content if len(content) <= most else None
 
     def too_long(self, name: str, most: int) -> MeasurementError:
-        """The error of a file that its reader takes whole only."""
+        """The error for a file whose reader takes only whole files."""
         size = "it unpacks to" if self.packed else f"{self.path.stat().st_size / 1e6:.0f} MB are"
         limit = f"more than the limit of {most / 1e6:.0f} MB"
         return MeasurementError(f"{name}: {size} {limit}; split it or thin it out")
@@ -67,14 +67,14 @@ class Long:
         Parameters
         ----------
         advance
-            Called after each megabyte, compressed as it is.
+            Called after each megabyte of the file, compressed as it is.
         longest
-            Bytes of a line.
+            Most bytes of a line.
 
         Raises
         ------
         MeasurementError
-            For what is no text in UTF-8, and for a line that is longer.
+            For a file that is not text in UTF-8, and for a line that is longer.
         """
         reported = 0
         with self.path.open("rb") as packed:

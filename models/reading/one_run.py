@@ -1,9 +1,9 @@
-"""Several outputs of one run, such as a summary and a log, or JSON and text: one measurement.
+"""Several outputs of one run, such as a summary and a log, or JSON and text, as one measurement.
 
-Two files tell of one run if they are of different kinds, stand in one folder, agree in every number
+Two files belong to one run if they are of different kinds, are in one folder, agree in every number
 that both have, and either share their name (``c8.json`` and ``c8.txt``) or count the same requests.
-Two files of one kind are repeats, however alike they are, unless their points name the same run:
-each host of it wrote the totals.
+Two files of one kind are repeats, however similar they are, unless their points name the same run:
+then each host of the run wrote the totals.
 """
 
 import re
@@ -21,25 +21,25 @@ _AGREES = 0.02
 
 _PURPOSES = "stats history summary log raw out stdout report results? full percentiles requests"
 _PURPOSE = re.compile(rf"[-_. ]*(?:{_PURPOSES.replace(' ', '|')})$")
-"""What tools and scripts append to the name of a run for one of its outputs."""
+"""What tools and scripts append to a run's name for one of its outputs."""
 
 _COMPARED = ("offered_rate", "population", "throughput", "response_time", "samples")
 
 
 @dataclass(frozen=True)
 class Output:
-    """What was read from a file.
+    """The content of one file.
 
     Parameters
     ----------
     name, kind
-        Of the file.
+        Name and kind of the file.
     points
-        In its order.
+        Its points, in order.
     columns
-        What its columns were taken for, if it is a table.
+        The roles of its columns, if it is a table.
     table
-        The table that it is, if it is one.
+        The table itself, if it is one.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Output:
 
 
 def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:
-    """Give the fullest output of each run, what it leaves open filled from the others of that run.
+    """The fullest output of each run, completed from the other outputs of that run.
 
     Parameters
     ----------
     outputs
-        In the order of their files.
+        Outputs, in the order of their files.
 
     Examples
     --------
@@ -86,20 +86,20 @@ def runs_of(outputs: Sequence[Output]) -> Iterator[tuple[Output, list[Output]]]:
 
 
 def _marks(output: Output) -> list[Hashable]:
-    """What outputs of one run have in common: the folder with the name, or with the requests."""
+    """What outputs of one run have in common: the folder together with the name or the requests."""
     path, samples = PurePath(output.name), tuple(point.samples for point in output.points)
     named: list[Hashable] = [(path.parent, _stem(path)), *_hosts(output)]
     return named if None in samples else [*named, (path.parent, samples)]
 
 
 def _hosts(output: Output) -> list[Hashable]:
-    """What the same totals of other hosts have in common; nothing where a file stands alone."""
+    """What equal totals of other hosts have in common; empty for a file without such others."""
     runs = tuple(point.same_run for point in output.points)
     return [runs] if runs and all(runs) else []
 
 
 def _is_of(group: Sequence[Output], output: Output) -> bool:
-    """Whether an output is of the run that others are of, and the only one of its kind."""
+    """Whether an output belongs to the run of others, and is the only one of its kind."""
     if _hosts(output) and _hosts(output) == _hosts(group[0]):
         return True
     kinds = (each.kind for each in group)
@@ -114,7 +114,7 @@ def _is_same_run(one: Output, other: Output) -> bool:
 
 
 def _stem(path: PurePath) -> str:
-    """The name of a run: that of the file without its endings, and what they are for."""
+    """The name of a run: its file's, without endings and words for the kind of output."""
     stem = path.name.partition(".")[0]
     while (shorter := _PURPOSE.sub("", stem)) not in ("", stem):
         stem = shorter
@@ -122,7 +122,7 @@ def _stem(path: PurePath) -> str:
 
 
 def _agree(one: Point, other: Point, *, named: bool) -> bool:
-    """Whether two points may be of one run; without a name in common, they must count alike."""
+    """Whether two points may be of one run; without a common name, they must count alike."""
     shared = [p for p in one.percentiles if p in other.percentiles]
     pairs = [(getattr(one, name), getattr(other, name)) for name in _COMPARED]
     pairs += [(one.percentiles[p], other.percentiles[p]) for p in shared]
@@ -135,7 +135,7 @@ def _agree(one: Point, other: Point, *, named: bool) -> bool:
 
 
 def _told(output: Output) -> tuple[int, int]:
-    """How many numbers an output has of its points, and how many percentiles."""
+    """How many numbers an output has for its points, and how many percentiles."""
     names = (*_COMPARED, "duration", "errors")
     numbers = [getattr(point, name) for point in output.points for name in names]
     tails = sum(len(point.percentiles) for point in output.points)
@@ -158,11 +158,11 @@ _FILLED = (
     "course",
     "gaps",
 )
-"""What one output may say and another of the same run leave open."""
+"""What one output may give and another of the same run leave open."""
 
 
 def _filled(point: Point, *others: Point) -> Point:
-    """A point with what others know and it does not."""
+    """A point completed with what others give and it does not."""
     for other in others:
         missing = {
             name: getattr(other, name)

@@ -1,4 +1,4 @@
-"""Files of one run, one for each thread of its generator, put together before they are read."""
+"""Files of one run, one for each thread of its generator, joined before they are read."""
 
 import io
 import re
@@ -15,9 +15,9 @@ from headway.numerals import some_of
 from headway.records import dataclass
 
 _NUMBERED = re.compile(r"(?P<first>.+)\.(?P<number>\d{1,9})(?P<packed>(?:\.[a-z][a-z0-9]*)?)")
-"""The name of a further file of a run, beside that of its first."""
+"""The name of a further file of a run, next to that of its first."""
 _ANY = re.compile(r".+\.\d+(?:\.[a-z][a-z0-9]*)?")
-_SHOWN = 3  # missing files in a message
+_SHOWN = 3  # missing files listed in a message
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Parts:
     Parameters
     ----------
     kind, join
-        Of each of them, and how they become one.
+        The kind of each file, and how to join them.
     files
-        In the order of their numbers.
+        The files, in the order of their numbers.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Parts:
         return tuple(name for name, _ in self.files)
 
     def points(self, advance: Callable[[], None], window: RunWindow) -> list[Point]:
-        """The points of the run, with the name of its first file.
+        """The points of the run, under the name of its first file.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Parts:
         return placed_points(make, lines, self.names[0])
 
     def _check_all_there(self) -> None:
-        """Refuse a run of which a file is missing."""
+        """Refuse a run if a file is missing."""
         further = map(_NUMBERED.fullmatch, self.names[1:])
         numbers = {int(found["number"]) for found in further if found}
         missing = [str(number) for number in range(1, max(numbers)) if number not in numbers]
@@ -84,12 +84,12 @@ def _lines(name: str, content: bytes | Long, advance: Callable[[], None]) -> Ite
 
 
 def with_parts(contents: Iterable[Content]) -> Iterator[tuple[str, bytes | Long | Parts]]:
-    r"""Contents of files by name, those of one run as one, under the name of its first.
+    r"""Contents of files by name; those of one run are joined under the name of its first.
 
     Parameters
     ----------
     contents
-        Files, with their names. Those that may be of one run, such as ``log.17`` and ``log.17.1``,
+        Files with their names. Files that may be of one run, such as ``log.17`` and ``log.17.1``,
         come last.
 
     Examples
@@ -102,7 +102,8 @@ def with_parts(contents: Iterable[Content]) -> Iterator[tuple[str, bytes | Long 
     kept: dict[str, tuple[bytes | Long, tuple[str, Join] | None]] = {}
     for name, content in contents:
         join = _join(content) if _ANY.fullmatch(name) else None
-        if join or (_NUMBERED.fullmatch(name) and not content):  # a thread that completed nothing
+        # a thread that completed no request
+        if join or (_NUMBERED.fullmatch(name) and not content):
             kept[name] = content, join
         else:
             yield name, content
@@ -124,7 +125,7 @@ def with_parts(contents: Iterable[Content]) -> Iterator[tuple[str, bytes | Long 
 
 
 def _join(content: bytes | Long) -> tuple[str, Join] | None:
-    """The kind of a file of which several may make a run, and how they do."""
+    """The kind of a file of which several may form a run, and how to join them."""
     start = content.head() if isinstance(content, Long) else content
     reader, _ = recognised(start.decode("latin-1"))
     return None if reader.join is None else (reader.kind, reader.join)

@@ -1,8 +1,8 @@
-"""Files of measurements: what kind one is shows in its content, never in its name.
+"""Files of measurements, whose kind is recognised by their content, never by their name.
 
-Known are tidy CSV, SPEC result pages (LADDIS, SPECsfs97, SPECsfs97_R1, SPECsfs2008,
-SPECstorage 2020) saved as text or HTML, the benchmarks' own ``sfssum`` and ``sfsres`` files, and
-what readers of other packages know. Nothing is fetched, and nothing in a file is executed.
+The kinds are tidy CSV, SPEC result pages (LADDIS, SPECsfs97, SPECsfs97_R1, SPECsfs2008, SPECstorage
+2020) saved as text or HTML, the benchmarks' own ``sfssum`` and ``sfsres`` files, outputs of tools,
+and what readers of other packages recognise. Nothing is fetched, and nothing in a file is executed.
 """
 
 import codecs
@@ -34,7 +34,7 @@ from headway.models.reading.strange import READS, looks_like_bytes, looks_like_t
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-_INI = re.compile(r"\s*\[[A-Za-z][\w .:-]*\]\s*$", re.MULTILINE)  # settings, which are no JSON
+_INI = re.compile(r"\s*\[[A-Za-z][\w .:-]*\]\s*$", re.MULTILINE)  # a section of settings, not JSON
 _LISTED = "headway kinds --files lists what it reads"
 _HTML = "headway.models.measured.spec:SPEC_HTML"
 READERS = (
@@ -46,10 +46,10 @@ READERS = (
     "headway.models.measured.runs:SFSSUM_2020",
     "headway.models.measured.spec:SPEC_PAGE",
 )
-"""Where headway's own readers are, in the order in which they are asked."""
+"""headway's own readers, in the order in which they are tried."""
 
 TABLES = ("headway.models.measured.tools.mlperf_storage:MLPERF_STORAGE_CSV",)
-"""Where readers of tables with known titles are: units in them make no CSV of these."""
+"""Readers of tables with known titles: units in such titles do not make them headway's CSV."""
 
 TOOLS: tuple[str, ...] = (
     *TABLES,
@@ -142,7 +142,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.traces:JAEGER",
     "headway.models.measured.tools.monitors.traces:ZIPKIN",
 )
-"""Where readers of what tools wrote are, asked after those above, in this order."""
+"""Readers of tools' outputs, tried after those above, in this order."""
 
 GROUP = "headway.readers"
 """Entry points by which other packages add readers: ``NAME = module:READER``."""
@@ -153,17 +153,17 @@ CSV = Reader(
     Measurements.parse,
     contents="a column for each quantity, named by its title; a row for each point",
 )
-"""What reads a file that no other reader knows."""
+"""Reads a file that no other reader recognises."""
 
 _BYTES = re.compile(rb"\0{4}[\x05-\x20]\d")
-"""How a file of bytes begins that a reader knows: Gatling's."""
+"""How a binary file begins that a reader recognises: Gatling's."""
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""How texts begin that PowerShell and spreadsheets write in two bytes a character."""
+"""How texts begin that PowerShell and spreadsheets write with two bytes per character."""
 
 _CSV_HEADER = re.compile(r"(?:\s*#.*\n)*\s*(?!business,requested)\w+(,\w+)+\s*$", re.MULTILINE)
 _OURS = re.compile(r"^[^A-Z]*_[^A-Z]*$|[\[(]")
-"""How titles with units look that no tool writes: ``response_ms``, ``Response time [ms]``."""
+"""Titles with units that no tool writes: ``response_ms``, ``Response time [ms]``."""
 _MODEL = re.compile(r"^\[(?:parameters|stations|tasks|processors|arrivals)[].]", re.MULTILINE)
 _HEADER = re.compile(r"(?:\s*#.*\n|\s*\n)*(.*)")
 
@@ -176,16 +176,16 @@ def read_measurements(path: Path, hints: Hints = NO_HINTS) -> Measurements:
     path
         A file of at most 20 MB, compressed or not.
     hints
-        What the user says of its columns.
+        What the user says about its columns.
 
     Returns
     -------
-    Measurements; `facts` holds what the page discloses of the system, `kind` what it was.
+    Measurements; `facts` holds what the page discloses of the system, `kind` the kind of file.
 
     Raises
     ------
     MeasurementError
-        With file, line and remedy, for whatever cannot be read in it.
+        With file, line and remedy, for anything in it that cannot be read.
     """
     name = shipped_name(path)
     content = unpacked_whole(read_bytes(path, LARGEST_FILE), name, LARGEST_FILE)
@@ -230,17 +230,17 @@ def read_table(
     text, source
         The content of a file, and its name for messages.
     decimal
-        The decimal mark of CSV, ``.`` or ``,``; empty to find it.
+        The decimal mark of CSV, ``.`` or ``,``; empty to detect it.
     kind
-        What the file was before it was text.
+        What the file was before it was converted to text.
     window
         The part of each run that counts.
 
     Raises
     ------
     MeasurementError
-        As `read_measurements`; for a decimal mark of what is no CSV, and for a part of what has no
-        time for each request.
+        As for `read_measurements`; for a decimal mark if the file is not CSV, and for a part of a
+        run without a time for each request.
     """
     reader, broken = recognised(text)
     reader = reader.cut(window, source)
@@ -258,7 +258,7 @@ def read_table(
 
 
 def _parsed(text: str, source: str, mark: str) -> Measurements:
-    """Read a table; rows below no known title are told as what they look like."""
+    """Read a table; rows without a known title are described by what they look like."""
     try:
         return Measurements.parse(text, source, mark)
     except UnevenRows as error:
@@ -270,7 +270,7 @@ def _parsed(text: str, source: str, mark: str) -> Measurements:
 
 
 def _check_readable(text: str, source: str) -> None:
-    """Refuse what no reader knows and is no table, with what it is, as far as that is known."""
+    """Refuse what no reader recognises and is not a table, with what it is, as far as known."""
     _check_unread(text, source)
     if _MODEL.search(_head(text)):
         msg = f"{source}: is a model; give measurements here, and the model as MODEL"
@@ -292,7 +292,7 @@ def _is_json(text: str) -> bool:
 
 
 def _check_unread(text: str, source: str) -> None:
-    """Refuse an output that is known and not read, with what to read in its place."""
+    """Refuse an output that is recognised but not read, with what to read instead."""
     known = unread(text)
     if known is not None:
         msg = f"{source}: is {known.what}, which headway does not read; {known.instead}"
@@ -302,7 +302,7 @@ def _check_unread(text: str, source: str) -> None:
 def recognised(text: str) -> tuple[Reader, str]:
     """Find the reader of a text, and the errors of readers of other packages.
 
-    What nobody knows is read as CSV.
+    Anything that no reader recognises is read as CSV.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def recognised(text: str) -> tuple[Reader, str]:
 
 
 def is_known(text: str) -> bool:
-    r"""Whether a text is of a kind that is read: a tool's, a result page, a table with roles.
+    r"""Whether a text is of a kind that is read: a tool's output, a result page, or a table.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def is_known(text: str) -> bool:
 
 
 def _has_role(text: str) -> bool:
-    """Whether the header names what a test was loaded with or what it measured."""
+    """Whether the header names a load, or something that the test measured."""
     parts = [part for title in _titles(text) if (part := titled(title)) is not None]
     return any(part.role.load or part.role.output or part.role in MANY for part in parts)
 
@@ -347,7 +347,7 @@ def _titles(text: str) -> list[str]:
 
 
 def _head(text: str) -> str:
-    """The first lines of a text, whole, in which its kind shows."""
+    """The first complete lines of a text, by which its kind is recognised."""
     if len(text) <= HEAD:
         return text
     head = text[:HEAD]
@@ -377,7 +377,7 @@ def _read(reader: Reader, text: str, source: str) -> Measurements:
 
 
 def _own(text: str) -> Reader | None:
-    """The reader of headway's own that knows a text; a column with a unit makes it our CSV."""
+    """The reader of headway's own that recognises a text; a column with a unit means its CSV."""
     if _CSV_HEADER.match(text) and _has_unit(text):
         return next((each for each in map(loaded, TABLES) if each.recognises(text)), CSV)
     known = (reader for reader in map(loaded, (*READERS, *TOOLS)) if reader.recognises(text))
@@ -385,12 +385,12 @@ def _own(text: str) -> Reader | None:
 
 
 def _has_unit(text: str) -> bool:
-    """Whether the header names the unit of a column."""
+    """Whether the header has a column with a unit."""
     return any(_OURS.search(title) and split_header(title)[1] for title in _titles(text))
 
 
 def _from_outside(text: str) -> tuple[Reader | None, str]:
-    """The reader of another package that knows a text, and what is wrong with one that fails."""
+    """The reader of another package that recognises a text, and the errors of those that fail."""
     broken = ""
     for name in offered(GROUP):
         try:
@@ -403,7 +403,7 @@ def _from_outside(text: str) -> tuple[Reader | None, str]:
 
 
 def _reader_of(point: "EntryPoint") -> Reader:
-    """A reader as another package has it; what else than bad input fails in it is its fault."""
+    """A reader of another package; any error in it other than for bad input is its own fault."""
     reader = point.load()
     if not isinstance(reader, Reader):
         msg = f"{point.value} is not a headway.models.Reader"
@@ -420,20 +420,20 @@ def _guarded(point: "EntryPoint", function: Callable[..., Any], *given: str) -> 
         return function(*given)
     except HeadwayError:
         raise
-    except Exception as error:  # another's code fails as it will
+    except Exception as error:  # other packages raise errors of any type
         raise blame(point, error) from error
 
 
 def decoded(content: bytes, source: str) -> str:
     """Decode as UTF-8, as UTF-16 with its mark, or in the code page of old SPEC pages.
 
-    Files of bytes that a reader knows become a letter a byte.
-    Parquet files and Excel workbooks become CSV.
+    Binary files that a reader recognises become one letter per byte. Parquet files and Excel
+    workbooks become CSV.
 
     Raises
     ------
     MeasurementError
-        For what is no text.
+        For a file that is not text.
     """
     if _BYTES.match(content):
         return content.decode("latin-1")

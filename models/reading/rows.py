@@ -37,11 +37,11 @@ class Used:
     Parameters
     ----------
     column, unit
-        Its title, and the unit it is in.
+        Its title, and its unit.
     role
-        What it was taken for; empty where it was not used.
+        The role that it was given; empty if it was not used.
     why
-        Why it was not used, where there is more to say than that it has no role.
+        Why it was not used, if it is for more than having no role.
 
     Examples
     --------
@@ -66,8 +66,8 @@ def read_rows(table: Measurements) -> tuple[list[Point], tuple[Used, ...]]:
     Raises
     ------
     MeasurementError
-        For a column whose title tells a role and no unit, a bad cell in a column that has a role,
-        and a table in which none has.
+        For a column whose title implies a role and lacks its unit, a bad cell in a column with a
+        role, and a table without any role.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def points_of_table(table: Measurements) -> list[Point]:
 
 
 def _taken(table: Measurements) -> dict[ColumnRole, Observed]:
-    """The column of each role; the first one that has it, in the order of its titles."""
+    """The column for each role; the first that has it, in the order of titles."""
     single = ((ColumnRole(role), find(table, role)) for role in ROLES)
     columns = {part: column for part, column in single if column is not None}
     for column in (*table.columns.values(), *table.spoilt.values()):
@@ -118,7 +118,7 @@ def _taken(table: Measurements) -> dict[ColumnRole, Observed]:
 
 
 def _check_units(table: Measurements) -> None:
-    """Refuse a column whose title tells a role that needs a unit, and says none."""
+    """Refuse a column whose title implies a role that needs a unit, and has none."""
     for column in table.columns.values():
         part = titled(column.header)
         needs = part is not None and part.role is not EXTREME and part.role.unit.text
@@ -135,12 +135,12 @@ def _check_units(table: Measurements) -> None:
 
 
 def _is_unclear(column: Observed, role: Role) -> bool:
-    """Whether bare numbers above 1 are a utilisation in per cent, or none: that is not guessed."""
+    """Whether plain numbers above 1 may be a utilisation in per cent: headway does not guess."""
     return role is UTILISATION and not column.unit.text and bool(np.any(column.values > 1))
 
 
 def _used(table: Measurements, taken: dict[ColumnRole, Observed]) -> tuple[Used, ...]:
-    """What every column was taken for, those that were not used last."""
+    """The role of every column; those that were not used come last."""
     used = [Used(c.header, _unit(c), part.shown) for part, c in taken.items()]
     names = {each.column for each in used}
     others = [*table.columns.values(), *table.spoilt.values()]
@@ -167,7 +167,7 @@ def _why(column: Observed) -> str:
 
 
 def _option(name: str, column: Observed, value: str) -> str:
-    """What to type, as a shell takes it."""
+    """What to type in a shell."""
     return f"--{name} {shlex.quote(f'{column.header}={value}')}"
 
 

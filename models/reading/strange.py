@@ -1,4 +1,4 @@
-"""What a file looks like that is no measurement: said where it is refused."""
+"""What a file seems to be if it is not a measurement, for the message that refuses it."""
 
 import re
 
@@ -13,7 +13,7 @@ _BEGINNINGS = (
     (b"\x89HDF", "an HDF5 file; export its table as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Office document; save its table as CSV"),
 )
-"""How files begin that are no text, and what each is."""
+"""How files other than text begin, and what each is."""
 
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\w{3} +\d+ \d\d:\d\d:\d\d"
 _LINES = (
@@ -22,17 +22,17 @@ _LINES = (
     (re.compile(r"\s*</?[\w!?]"), "XML"),
     (re.compile(r"\s*(?:- )?[\w.-]+:(?:\s|$)|\s*- "), "YAML"),
 )
-"""What most lines of a text begin with, and what it is then."""
+"""How most lines of a text begin, and what it is then."""
 
-_SEEN = 40  # lines
-_MOST = 0.6  # of these
+_SEEN = 40  # lines examined
+_MOST = 0.6  # share of these that must begin so
 
 READS = "a table with a header such as throughput_ops_s,response_ms"
-"""What is read of files of no tool."""
+"""What is read from files that no tool wrote."""
 
 
 def looks_like_bytes(content: bytes) -> str:
-    r"""What a file is that is no text.
+    r"""What a file is if it is not text.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def looks_like_bytes(content: bytes) -> str:
 
 
 def looks_like_text(text: str) -> str:
-    r"""What a text is that is no table.
+    r"""What a text is if it is not a table.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tables of several systems: a column of words parts the rows into tests of their own."""
+"""Tables of several systems: a column of words divides the rows into separate tests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,11 +19,11 @@ _TITLES = (
 """Titles of columns that say what was measured."""
 
 _SHOWN = 5
-"""Systems that a refusal names."""
+"""Most systems that a refusal names."""
 
 
 def where(table: Measurements, wanted: Mapping[str, str]) -> Measurements:
-    r"""The rows of a table in which columns of words hold some words.
+    r"""The rows of a table in which certain columns hold certain words.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def where(table: Measurements, wanted: Mapping[str, str]) -> Measurements:
     Raises
     ------
     MeasurementError
-        For a column that is not there or has numbers, and a word that is in no row.
+        For a column that does not exist or has numbers, and for a word that is in no row.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def where(table: Measurements, wanted: Mapping[str, str]) -> Measurements:
 
 
 def systems_in(table: Measurements) -> dict[str, Measurements]:
-    r"""The parts of a table by the system measured; none where it is of one.
+    r"""The parts of a table by the system measured; empty if there is only one.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def systems_in(table: Measurements) -> dict[str, Measurements]:
 
 
 def _parting(table: Measurements) -> str:
-    """The column whose words part a table; empty if none does."""
+    """The column whose words divide a table; empty if none does."""
     return next(
         (
             title
@@ -85,12 +85,12 @@ def _parting(table: Measurements) -> str:
 
 
 def check_one_system(table: Measurements) -> None:
-    """Refuse a table of several systems, which are no one curve.
+    """Refuse a table of several systems, which are not one curve.
 
     Raises
     ------
     MeasurementError
-        With the column, the systems and the option that takes one of them.
+        With the column, the systems, and the option that selects one.
     """
     column = _parting(table)
     if column:
@@ -104,14 +104,14 @@ def check_one_system(table: Measurements) -> None:
 
 
 def check_one_work(points: Sequence[Point], source: str) -> None:
-    """Refuse accelerators of several systems or workloads: their times of computation differ.
+    """Refuse accelerators of several systems or workloads, whose times of computation differ.
 
     Parameters
     ----------
     points
         Measured points of any kind.
     source
-        Their name for the message.
+        Their name, for the message.
 
     Raises
     ------

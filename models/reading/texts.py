@@ -1,4 +1,4 @@
-"""The text of a file, whatever it was before: compressed, in another encoding, or Parquet."""
+"""The text of a file, whatever it was: compressed, in another encoding, or Parquet."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def file_text(path: Path) -> tuple[str, str]:
     Raises
     ------
     MeasurementError
-        For a file that is missing, too large or no text.
+        For a file that is missing, too large, or not text.
     PackageError
         For Parquet where pandas and pyarrow are not installed.
     """

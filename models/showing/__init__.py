@@ -1,1 +1,1 @@
-"""What answers look like as text, rows and JSON."""
+"""How answers are shown: as text, rows and JSON."""

@@ -1,4 +1,4 @@
-"""Balances described: the load that each resource bears."""
+"""Balances described: the load at which each resource saturates."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ _NOTE = "loads at which each resource saturates; balance = least / greatest, 1 i
 
 
 def describe(balance: Balance) -> Description:
-    """A row a machine and phase; loads in SI, those of unused resources infinite."""
+    """One row per machine and phase; loads in SI, infinite for unused resources."""
     limits = [(x.load, bars.unit) for bars in balance.machines for x in bars.limits]
     notes = dict.fromkeys(note for bars in balance.machines for note in bars.notes)
     records = Records(tuple(_fields(balance)))
@@ -52,6 +52,6 @@ def _fields(balance: Balance) -> Iterator[Field]:
 
 
 def _finite(title: str, values: Sequence[Any], units: Sequence[Unit], scale: Scale) -> Column:
-    """Loads in the answer's unit; none of what is not used."""
+    """Loads in the answer's unit; None for resources that are not used."""
     known = [None if value is None or math.isinf(value) else value for value in values]
     return common(title, known, units, scale)

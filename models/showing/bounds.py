@@ -1,4 +1,4 @@
-"""Bounds of solutions: of the system by method, and of each class."""
+"""Bounds of solutions, described: those of the system by method, and those of each class."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ _BOUNDED = {"throughput": unit("1/s"), "response_time": unit("s")}
 
 
 def bound_fields(solution: Solution) -> Iterator[Field]:
-    """Both ends of what bounds say, such as ``asymptotic_throughput_upper`` in CSV."""
+    """Both ends of each bound, such as ``asymptotic_throughput_upper`` in CSV."""
     for method, bounds in solution.bounds().items():
         yield from _fields(solution, ("bounds", method), method, bounds)
     for name, methods in solution.class_bounds().items():

@@ -18,7 +18,7 @@ from headway.numerals import first_largest
 
 
 def describe(comparison: Comparison) -> Description:
-    """A row a point; of several outputs, all points of the first, then of the next."""
+    """One row per point; for several outputs, all points of the first come before the next."""
     return Description(
         records=lambda: _records(comparison),
         scale=lambda: _scale(comparison),
@@ -54,7 +54,7 @@ def _records(comparison: Comparison) -> Records:
 
 
 def point_fields(each: Sequence[Comparison]) -> Iterator[Field]:
-    """Load, measured, predicted and relative error of every point of one output after another."""
+    """Load, measured and predicted value, and relative error of every point, output by output."""
     parts = {
         "load": [one.load.values for one in each],
         "measured": [one.measured.values for one in each],
@@ -66,7 +66,7 @@ def point_fields(each: Sequence[Comparison]) -> Iterator[Field]:
 
 
 def _table_fields(comparison: Comparison, of: str = "") -> Iterator[Field]:
-    """A point in tables and CSV; of several outputs, columns bear the name of theirs."""
+    """The fields of a point in tables and CSV; with several outputs, columns name theirs."""
     load, own_unit = comparison.load, comparison.model.meaning(comparison.output).unit
     measured, error = comparison.measured.values.tolist(), comparison.relative_error.tolist()
     heading = load.unit.text if load.unit.is_count else load.name
@@ -81,7 +81,7 @@ def _table_fields(comparison: Comparison, of: str = "") -> Iterator[Field]:
 
 
 def _csv(comparison: Comparison) -> str:
-    """Points in SI units, several outputs side by side, and the columns they come from."""
+    """Points in SI units, with outputs side by side, and the columns that they come from."""
     first, *others = comparison.each
     of = f"{first.output} " if others else ""
     fields = [*_table_fields(first, of)]
@@ -92,7 +92,7 @@ def _csv(comparison: Comparison) -> str:
 
 
 def _tables(comparison: Comparison, scale: Scale) -> list[Table]:
-    """Points, summary, and the two signatures."""
+    """Tables of the points, the summary, and both signatures."""
     points = [
         Records((*_table_fields(one),)).table(
             f"{one.model.title}: {one.output.replace('_', ' ')}, predicted against measured", scale
@@ -106,7 +106,7 @@ def _tables(comparison: Comparison, scale: Scale) -> list[Table]:
 
 
 def _scale(comparison: Comparison) -> Scale:
-    """By what was measured and predicted."""
+    """Units chosen by the measured and predicted values."""
     model = comparison.model
     shown = [(comparison.load.values, comparison.load.unit)]
     for one in comparison.each:
@@ -117,7 +117,7 @@ def _scale(comparison: Comparison) -> Scale:
 
 
 def _counting(comparison: Comparison, scale: Scale) -> Scale:
-    """The same units, with throughput in what was measured where the model counts nothing."""
+    """The units with throughput counted as measured, if the model does not say what it counts."""
     own, measured = comparison.model.meaning("throughput").unit, comparison.rate_unit
     if own.dimension != unit("1/s").dimension or own.dimension == measured.dimension:
         return scale
@@ -127,7 +127,7 @@ def _counting(comparison: Comparison, scale: Scale) -> Scale:
 
 
 def output_tables(comparison: Comparison) -> list[Table]:
-    """The errors of each output by itself, where there are several."""
+    """The errors of each output separately, if there are several."""
     if not comparison.beside:
         return []
     summaries = [one.summary for one in comparison.each]
@@ -144,7 +144,7 @@ def output_tables(comparison: Comparison) -> list[Table]:
 
 
 def output_documents(comparison: Comparison) -> list[dict[str, Any]]:
-    """Each output that was measured, its column and its errors."""
+    """Each measured output with its column and its errors."""
     return [
         {"output": one.output, "y": one.measured.header, "summary": one.summary}
         for one in comparison.each
@@ -185,7 +185,7 @@ def _notes(comparison: Comparison, scale: Scale) -> list[str]:
 
 
 def closed_notes(comparison: Comparison, scale: Scale) -> list[str]:
-    """Say how the test was driven, and of jobs that circulate how long they think."""
+    """Notes on how the test was driven and, for circulating jobs, on their think time."""
     notes = list(comparison.table.notes)
     if comparison.load_parameter != "population":
         return notes

@@ -1,4 +1,4 @@
-"""Sobol indices of a sweep as a table: a row a parameter, those that matter most first."""
+"""Sobol indices of a sweep as a table: one row per parameter, the most important first."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ def index_columns(rows: Sequence[Row]) -> tuple[Column, ...]:
     Parameters
     ----------
     rows
-        Of first and total indices, both of every parameter.
+        Pairs of first and total index, for every parameter.
     """
     pairs = sorted(_pairs(rows), key=lambda pair: (pair[0]["output"], -settled(pair[1]["value"])))
     columns = (

@@ -29,7 +29,7 @@ class _Kind:
 
 
 _CLOSED = {(True, False): "yes", (False, True): "nearly", (False, False): "no"}
-"""Whether closed networks support a kind, exactly or approximately."""
+"""Whether closed networks support a kind: exactly, approximately, or not."""
 
 
 def _stations() -> list[_Kind]:
@@ -58,12 +58,12 @@ def _title(kind: type) -> str:
 
 
 def kinds_tables() -> list[Table]:
-    """Every kind of station, discipline and kind of file; those of other packages come last."""
+    """All kinds of station, discipline and file; those of other packages come last."""
     return [_station_table(), _discipline_table(), reader_table()]
 
 
 def reader_table() -> Table:
-    """Every kind of file, with its contents."""
+    """All kinds of file, with their contents."""
     kinds = reader_kinds()
     columns = (Column("file", tuple(kinds)), Column("contents", tuple(kinds.values())))
     return Table("kinds of measured files", columns)
@@ -82,7 +82,7 @@ def _station_table() -> Table:
 
 
 def _discipline_table() -> Table:
-    """Every discipline, with who is served by it."""
+    """All disciplines, with the job that each serves."""
     known = [find_discipline(name) for name in discipline_names()]
     columns = (
         Column("discipline", tuple(known)),
@@ -93,7 +93,7 @@ def _discipline_table() -> Table:
 
 
 def _form(discipline: Discipline) -> str:
-    """The service times for which it has a product form."""
+    """The service times for which a kind has a product form."""
     if discipline.by_priority:
         return ProductForm.NONE.value
     several = discipline.form is discipline.pool_form
@@ -101,7 +101,7 @@ def _form(discipline: Discipline) -> str:
 
 
 def finding_table() -> Table:
-    """Every kind of finding in a load test, the most severe first."""
+    """All kinds of finding in a load test, the most severe first."""
     from headway.models.analysis.audit import CHECKS
     from headway.models.auditing.finding import Severity
 
@@ -116,7 +116,7 @@ def finding_table() -> Table:
 
 
 def reduction_table() -> Table:
-    """Every kind of reduction of a sweep."""
+    """All kinds of reduction of a sweep."""
     from headway.models.sweeping.reductions.grammar import REDUCTIONS
 
     kinds = REDUCTIONS.values()
@@ -129,7 +129,7 @@ def reduction_table() -> Table:
 
 
 def kinds_csv() -> str:
-    """A CSV row a kind of station."""
+    """One row of CSV per kind of station."""
     return _station_table().to_csv()
 
 

@@ -1,4 +1,4 @@
-"""Load tests described: their points, what wrote them, and what was left out."""
+"""Load tests described: their points, the tools that wrote them, and what was left out."""
 
 import math
 from collections import Counter
@@ -18,13 +18,13 @@ _SHOWN: dict[str, Unit] = {
     role.part: ONE if role.unit.text == "job" else role.unit for role in ROLES if role.part
 }
 _TIME = unit("s")
-_LENGTH = "duration"  # of a run: in a unit of its own, not that of response times
+_LENGTH = "duration"  # of a run: it has its own unit, not that of response times
 _MOST_LEFT = 8
-"""Columns without a role, and files without measurements, that are named."""
+"""Most columns without a role, and files without measurements, that are named."""
 
 
 def describe(test: LoadTest) -> Description:
-    """A row a point; CSV is headway's own, which `fit` and `compare` read."""
+    """One row per point; CSV is headway's own, which `fit` and `compare` read."""
     return Description(
         records=lambda: Records.of(point.document() for point in test.points),
         scale=lambda: time_units(test.points),
@@ -40,7 +40,7 @@ def describe(test: LoadTest) -> Description:
 
 
 def _table(test: LoadTest, scale: Scale) -> Table:
-    """The points by load, what wrote them, and what was left out."""
+    """The points by load, the tools that wrote them, and what was left out."""
     points = test.points
     places = [_short(point) for point in points]
     columns = [Column("file", tuple(places))] if len(set(places)) > 1 else []
@@ -61,11 +61,11 @@ def _table(test: LoadTest, scale: Scale) -> Table:
     return Table(test.title, tuple(columns), notes)
 
 
-_MOST_COLUMNS = 8  # that a terminal of ordinary width shows without breaking numbers
+_MOST_COLUMNS = 8  # columns that a terminal of ordinary width shows without breaking numbers
 
 
 def _further(test: LoadTest, room: int, scale: Scale) -> tuple[list[Column], list[str]]:
-    """What else the tools report, all of it or as much as there is room for, and what is left."""
+    """Further numbers that tools report, as many as there is room for, and names of the rest."""
     table = test.by_points
     own = {name for point in test.points for name in point.more}
     others = [table.columns[name] for name in table.columns if name in own]
@@ -84,7 +84,7 @@ def _known(value: float) -> float | None:
 
 
 def _column(name: str, values: list[float | None], shown: Unit, scale: Scale) -> list[Column]:
-    """A column in the test's unit, else in one that suits it; none where nothing is known."""
+    """A column in the test's unit, or in one that suits it; none if no point has a value."""
     known = [value for value in values if value is not None]
     if not known:
         return []
@@ -101,7 +101,7 @@ def _short(point: Point) -> str:
 
 
 def columns_taken(test: LoadTest) -> list[str]:
-    """Say what the columns of tables were taken for, and which were not used."""
+    """State the roles that columns of tables were given, and which columns were not used."""
     used = [str(each) for each in test.columns if each.role]
     left = [str(each) for each in test.columns if not each.role]
     sentences = [", ".join(used)] if used else []
@@ -109,7 +109,7 @@ def columns_taken(test: LoadTest) -> list[str]:
 
 
 def columns_document(test: LoadTest) -> list[dict[str, str | None]]:
-    """The same for the JSON contract; null is no role, or nothing to be said."""
+    """The roles of columns for the JSON contract; null for no role, or without a reason."""
     return [
         {"column": u.column, "unit": u.unit, "role": u.role or None, "why": u.why or None}
         for u in test.columns
@@ -117,7 +117,7 @@ def columns_document(test: LoadTest) -> list[dict[str, str | None]]:
 
 
 def left_out(test: LoadTest) -> list[str]:
-    """Count the files that are no measurements in one line, and say why others were left out."""
+    """Count the files that are not measurements in one line, and say why others were left out."""
     passed = [each for each in test.left_out if each.passed is not None]
     counts = Counter(each.passed for each in passed)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in Passed if counts[kind])

@@ -37,7 +37,7 @@ _MOST_LISTED = 12
 
 
 def description_tables(model: Model) -> list[Table]:
-    """What a model is made of; empty parts are left out."""
+    """The parts of a model; empty parts are left out."""
     graph = model.graph
     tables = [_parameter_table(model)] if model.parameters else []
     derived = {**graph.bindings, **graph.outputs}
@@ -60,7 +60,7 @@ def description_tables(model: Model) -> list[Table]:
 
 
 def _station_tables(model: Model) -> list[Table]:
-    """Stations, ways between them, and regions around some."""
+    """Stations, routes between them, and regions."""
     graph = model.graph
     stations = _component_table(model, "stations", graph.stations)
     tables = [replace(stations, notes=(*mixed_note(model), *doubts_of(model)))]
@@ -70,7 +70,7 @@ def _station_tables(model: Model) -> list[Table]:
 
 
 def description_scale(model: Model) -> Scale:
-    """The units of a model's numbers: those that its parameters state, where they suit."""
+    """The units of a model's numbers: those that its parameters use, if they suit."""
     parameters = model.parameters.values()
     shown = [(each, p.unit) for p in parameters for each in (p.value, *(p.interval or ()))]
     shown = [(value, own_unit) for value, own_unit in shown if value is not None]
@@ -98,12 +98,12 @@ def _parameter_table(model: Model) -> Table:
 
 
 def _unit(value: Any, own_unit: Unit, scale: Scale) -> Unit:
-    """The unit of a parameter's row; what has no value stays in its own."""
+    """The unit of a parameter's row; a parameter without a value keeps its own."""
     return own_unit if value is None else scale.suited(own_unit, float(np.max(np.abs(value))))
 
 
 def _intervals(model: Model, units: list[Unit]) -> list[Column]:
-    """The 95% intervals, where some parameter has one."""
+    """The 95% intervals, if some parameter has one."""
     given = [parameter.interval for parameter in model.parameters.values()]
     if not any(given):
         return []
@@ -150,14 +150,14 @@ def _numbers(component: Component, scale: Scale, known: Mapping[str, str]) -> st
 
 
 def _listed(texts: list[str]) -> str:
-    """Numbers of a list, the middle left out where there are many."""
+    """The numbers of a list; the middle of a long list is left out."""
     if len(texts) <= _MOST_LISTED:
         return ", ".join(texts)
     return f"{texts[0]}, {texts[1]}, ... {texts[-1]} ({len(texts)})"
 
 
 def _link_table(graph: ModelGraph) -> Table:
-    """Links, and what their numbers are where they are no parameters."""
+    """Links, and their numbers where these are not parameters."""
     texts = [
         ", ".join(f"{part} = {f.text}" for part, (f,) in link.formulas().items() if f.names)
         for link in graph.links.values()
@@ -172,7 +172,7 @@ def _link_table(graph: ModelGraph) -> Table:
 
 
 def _kind(component: Component) -> str:
-    """A kind with its stages or branches, whose turn it is, and what it does when full."""
+    """A kind with its stages or branches, its order of service, and what it does when full."""
     stages = f" through {', '.join(component.labels)}" if component.labels else ""
     branches = f" to {', '.join(component.branches)}" if component.branches else ""
     blocking = f", blocking {component.blocking}" if component.blocking else ""
@@ -186,7 +186,7 @@ def _kind(component: Component) -> str:
 
 
 def _region_table(graph: ModelGraph) -> Table:
-    """Regions: which stations, and how many jobs they hold together."""
+    """Regions: their stations, and how many jobs they hold together."""
     regions = graph.regions.values()
     columns = (
         Column("region", tuple(graph.regions)),
@@ -246,7 +246,7 @@ def _class_table(model: Model) -> Table:
 
 
 def _places(shares: dict[str, str]) -> str:
-    """Stations where a class comes in, with its shares where it has several."""
+    """Stations where a class enters, with its shares if there are several."""
     several = (f"{station} {share}" for station, share in shares.items())
     return ", ".join(shares if len(shares) == 1 else several)
 
@@ -275,18 +275,18 @@ def closed_forms(model: Model) -> dict[str, str]:
     Parameters
     ----------
     model
-        Any; values do not matter.
+        A model; its values do not matter.
 
     Returns
     -------
-    Text by output: the response time, that of each class, and, of each station, utilisation
-    and residence time; of a program, each of its outputs. Where there is none, why.
+    Text by output: the response time, that of each class, and utilisation and residence time of
+    each station; for a program, each of its outputs. If there is no closed form, the reason.
     """
     return {output: _closed_form(model, output) for output in formula_names(model.graph)}
 
 
 def formula_names(graph: ModelGraph) -> list[str]:
-    """Outputs, and parts of stations, whose closed forms say what a model computes."""
+    """Outputs, and parts of stations, whose closed forms show what a model computes."""
     outputs = ["response_time"] if graph.stations else []
     outputs += [f"class {name}.response_time" for name in graph.classes]
     outputs += [name for name in graph.outputs if name not in outputs]
@@ -304,16 +304,16 @@ def _closed_form(model: Model, output: str) -> str:
 
 
 def _doubts_about(components: Mapping[str, Component]) -> tuple[str, ...]:
-    """What is not exact about components with an algorithm, where no stations say it."""
+    """What is not exact about components with an algorithm, if there are no stations to say it."""
     about = {name: component.approximation for name, component in components.items()}
     return tuple(f"approximate: {name}: {note}" for name, note in about.items() if note)
 
 
 def doubts_of(model: Model) -> list[str]:
-    """How a model is solved where it is not open, and what is not exact about its answers."""
+    """How a model is solved if it is not open, and what is not exact about its answers."""
     if not model.graph.stations:
         return []
     try:
         return labels(model.solve())
-    except HeadwayError:  # no values yet, or none that can be solved
+    except HeadwayError:  # without values, or with values that cannot be solved
         return []

@@ -49,7 +49,7 @@ def signature_table(
 
 
 def span(within: Range, load: FloatArray) -> str:
-    """Say over which loads a line was drawn."""
+    """State the loads over which a line was fitted."""
     inside = load[within.holds(load)]
     between = with_unit(f"{digits(inside.min())} to {digits(inside.max())}", _RATE)
     return f"line and base over {between} ({inside.size} points)"

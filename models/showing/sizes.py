@@ -24,11 +24,11 @@ NOT_DETERMINED = "not determined by this data"
 
 _BYTE, _TIME, _PER_BYTE = unit("B"), unit("us"), unit("ns/B")
 _PARTS = {"intercept": _TIME, "slope": _PER_BYTE}
-"""What a line has, in the units that people read."""
+"""The numbers of a line, in the units that people read."""
 
 
 def describe(sizes: MeasuredSizes) -> Description:
-    """A row a line in SI; cells that the data do not determine are empty."""
+    """One row per line in SI; cells that the data do not determine are empty."""
     each = [(name, line) for name, lines in sizes.fit.lines.items() for line in lines]
     misfits = [sizes.misfits[name] for name, _ in each]
     ends = {part: [getattr(line, part) for _, line in each] for part in _PARTS}
@@ -61,7 +61,7 @@ def _parameter_fields(part: str, each: list[LineParameter]) -> Iterator[Field]:
 
 
 def _determined(sizes: MeasuredSizes) -> Iterator[tuple[float, Unit]]:
-    """What the data tell of lines and of what was read off them."""
+    """What the data determine of the lines, and of what was derived from them."""
     lines = [line for several in sizes.fit.lines.values() for line in several]
     for part, own_unit in _PARTS.items():
         each = (getattr(line, part) for line in lines)
@@ -117,7 +117,7 @@ def _notes(sizes: MeasuredSizes) -> tuple[str, ...]:
 
 
 def _tests(sizes: MeasuredSizes) -> list[str]:
-    """F and its chance for each series in which the scatter of a measurement is known."""
+    """F and its probability for each series whose measurements have a known scatter."""
     shown = [
         f"{name} F = {significant(one.f, 3)}, p = {significant(one.p, 2)}"
         for name, one in sizes.misfits.items()
@@ -139,7 +139,7 @@ def _breaks_table(sizes: MeasuredSizes) -> Table:
 
 
 def _advice(brink: Break) -> str:
-    """Which sizes to measure to narrow a break down."""
+    """Which sizes to measure in order to locate a break more closely."""
     return f"measure sizes between {_size(brink.below)} and {_size(brink.above)}"
 
 
@@ -157,7 +157,7 @@ def _machine_table(sizes: MeasuredSizes, scale: Scale) -> Table:
 
 
 def _why(sizes: MeasuredSizes) -> list[str]:
-    """Why numbers are missing, each reason once with the numbers that it is of."""
+    """Why numbers are missing: each reason once, with the numbers concerned."""
     reasons: dict[str, dict[str, None]] = {}
     for numbers in sizes.regimes:
         for name, value in numbers.items():
@@ -201,7 +201,7 @@ def _cell(value: float | str) -> Cell:
 
 
 def _reasons(numbers: Mapping[str, float | str]) -> dict[str, Any]:
-    """Why numbers are null: the first reason, and the reason of each."""
+    """Why numbers are null: the first reason, and the reason for each."""
     why = {name: value for name, value in numbers.items() if isinstance(value, str)}
     return {"not_determined": next(iter(why.values()), None), "reasons": why}
 
@@ -216,5 +216,5 @@ def _text(parameter: LineParameter, shown: Unit) -> str:
 
 
 def _size(size: float) -> str:
-    """A size as people write it: whole KiB as such, else bytes."""
+    """A size as people write it: whole KiB as such, otherwise bytes."""
     return Scale().stated(size, _BYTE)

@@ -1,4 +1,4 @@
-"""Storage that feeds accelerators described: stalls, bandwidth, and how many it feeds."""
+"""Storage that feeds accelerators, described: stalls, bandwidth, and how many it can feed."""
 
 from collections.abc import Iterator
 from math import inf
@@ -13,11 +13,11 @@ from headway.numerals import digits, four_digits
 
 _TIME, _RATE = unit("ms"), unit("GB/s")
 _SYSTEM = ("name", "compute_time", "feeds_at_least", "feeds_at_most", "rises")
-"""Fields of a system; the others are of its loads."""
+"""Fields of a system; the others are those of its loads."""
 
 
 def describe(storage: MeasuredStorage) -> Description:
-    """A row a number of accelerators, in SI; cells that nothing tells are empty."""
+    """One row per number of accelerators, in SI; cells that nothing determines are empty."""
     each = [(system, load) for system in storage.systems for load in system.loads]
     records = Records(
         (
@@ -62,7 +62,7 @@ def _document(storage: MeasuredStorage, rows: list[Row]) -> dict[str, Any]:
 
 
 def _tables(storage: MeasuredStorage) -> Iterator[Table]:
-    """A table a workload; what explains them is below the last."""
+    """One table per workload; notes on all of them are below the last."""
     works = sorted({system.work for system in storage.systems})
     for work in works:
         systems = [system for system in storage.systems if system.work == work]
@@ -91,7 +91,7 @@ def _numbers(system: FedSystem) -> str:
 
 
 def _feeds(system: FedSystem) -> str:
-    """How many accelerators, at least and at most, and a mark where that contradicts."""
+    """The fewest and the most accelerators that it can feed, with a mark if these contradict."""
     mark = "*" if system.rises else ""
     if system.most == inf:
         return f"{system.least} or more{mark}"

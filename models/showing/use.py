@@ -1,4 +1,4 @@
-"""Demands off utilisations described: what each operation takes of each resource."""
+"""Demands from utilisations described: the demand of each operation at each resource."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _MS, _SECOND = unit("ms"), unit("s")
 
 
 def describe(measured: MeasuredUse) -> Description:
-    """A row a demand, SI; people read a table a resource."""
+    """One row per demand, in SI; people read a table for each resource."""
     rows = [(use.resource, demand) for use in measured.resources for demand in use.demands]
     demands = [demand for _, demand in rows]
     records = Records(

@@ -1,1 +1,1 @@
-"""What a model is: stations, routes and formulas joined, with numbers or without."""
+"""The structure of a model: stations, routes and formulas together, with or without numbers."""

@@ -1,9 +1,9 @@
-"""Alternatives: several models of one system, each with the share of the support that it has.
+"""Alternatives: several models of one system, each with its share of the support.
 
-What a curve leaves open is not only the values of a model's parameters, but which model is right. A
-fitted model carries the others that fit about as well. All are given the same values and asked the
-same question; one that lacks what is named is set aside, and where that is the first, the heaviest
-of the others speaks in its place.
+A curve may leave open not only the values of a model's parameters, but also which model is right. A
+fitted model carries those others that fit about as well. All are given the same values and asked
+the same question. A model that lacks what the question names is set aside; if that is the first,
+the one of the others with the largest weight takes its place.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,25 +22,25 @@ class OneOfSeveral(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """Its numbers."""
+        """Its parameters."""
 
     @property
     def alternatives(self) -> "tuple[Alternative[Any], ...]":
-        """Others that are asked the same."""
+        """Other models that are asked the same."""
 
     @property
     def set_aside(self) -> Mapping[str, float]:
-        """Weights of those that cannot answer, by name."""
+        """Weights of the alternatives that cannot answer, by name."""
 
     def at(self, values: Mapping[str, Any] | None = None, /) -> Any:
         """Give parameters values."""
 
     def exposing(self, *names: str) -> Any:
-        """Have these among its parameters."""
+        """Return a model that has these among its parameters."""
 
 
 One = TypeVar("One", bound=OneOfSeveral)
@@ -55,7 +55,7 @@ class Alternative(Kept, Generic[One]):
     model
         The model, with plausible values of its own.
     weight
-        Its share of the support, above 0 and below 1; the first model has what is left.
+        Its share of the support, above 0 and below 1; the first model has the rest.
     """
 
     model: One
@@ -63,7 +63,7 @@ class Alternative(Kept, Generic[One]):
 
 
 def weighted(model: One) -> tuple[Alternative[One], ...]:
-    """A model without its alternatives, and these, each with its weight; the weights sum to 1.
+    """A model without its alternatives, and then each of them, with weights that sum to 1.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def weighted(model: One) -> tuple[Alternative[One], ...]:
 
 
 def together(members: Sequence[Alternative[One]], before: Mapping[str, float] | None = None) -> One:
-    """The first model with the others as its alternatives.
+    """The first model, with the others as its alternatives.
 
     Parameters
     ----------
     members
-        Models with weights, which are scaled so that they sum to 1.
+        Models with weights, which are normalised to 1.
     before
-        Weights by name of models that were set aside.
+        Weights, by name, of models that were set aside before.
     """
     whole = sum(one.weight for one in members)
     others = tuple(replace(one, weight=one.weight / whole) for one in members[1:])
@@ -97,19 +97,19 @@ def together(members: Sequence[Alternative[One]], before: Mapping[str, float] | 
 
 
 def each_changed(model: One, change: Callable[[One], One]) -> One:
-    """Change a model and its alternatives alike, setting aside those that it cannot be done to.
+    """Change a model and its alternatives alike, setting aside those that cannot be changed so.
 
     Parameters
     ----------
     model
-        With alternatives or without.
+        A model, with or without alternatives.
     change
-        What is done to each: a value given, a network closed, a question tried.
+        The change made to each: a value given, a network closed, or a question tried.
 
     Raises
     ------
     HeadwayError
-        What the first says, where it can be done to none.
+        The first model's error, if none can be changed.
 
     Examples
     --------
@@ -140,15 +140,15 @@ def each_changed(model: One, change: Callable[[One], One]) -> One:
 def given_values(model: One, values: Mapping[str, Any]) -> One:
     """Give parameters of a model and its alternatives the same values.
 
-    Parameters have one meaning where they are said to mean the same: `servers` that share a queue
-    are others than `servers` with a queue each, and models that have the others are set aside.
+    A parameter must have the same meaning in all of them: `servers` that share one queue are not
+    `servers` with a queue each, so models with the other kind are set aside.
 
     Parameters
     ----------
     model
-        With alternatives.
+        A model with alternatives.
     values
-        By name, as for `Model.at`.
+        Values by name, as for `Model.at`.
     """
     speaker = next((one.model for one in weighted(model) if _has(one.model, values)), model)
     meant = {name: parameter.doc for name, parameter in speaker.parameters.items()}
@@ -175,9 +175,9 @@ def able_to(model: One, ask: Callable[[One], object]) -> One:
     Parameters
     ----------
     model
-        With alternatives; one without is taken to answer.
+        A model with alternatives; one without is taken to answer.
     ask
-        Raises a `HeadwayError` where it is refused.
+        Raises a `HeadwayError` if the question is refused.
     """
 
     def answering(one: One) -> One:
@@ -188,7 +188,7 @@ def able_to(model: One, ask: Callable[[One], object]) -> One:
 
 
 def _tried(model: One, change: Callable[[One], One]) -> One | None:
-    """A model changed; None where that is refused."""
+    """A model after a change; None if the change is refused."""
     try:
         return change(model)
     except HeadwayError:

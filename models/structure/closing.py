@@ -1,7 +1,7 @@
 """Closed networks given by a routing matrix that nothing leaves: their rounds.
 
-A round begins at the reference, and ends by coming back there: the network that has the same
-visits loses the routes to the reference, and its jobs come in there.
+A round begins at the reference and ends on return to it. So the network with the same visits is the
+one in which routes to the reference leave, and jobs enter at the reference.
 """
 
 from collections.abc import Mapping
@@ -23,19 +23,19 @@ _RATES = ("throughput", "arrival_rate")
 
 
 def in_rounds(graph: ModelGraph, inputs: Mapping[str, Amount]) -> ModelGraph:
-    """Give the graph of one round of a closed network; the graph itself where jobs leave it.
+    """The graph of one round of a closed network; the graph itself if jobs leave it.
 
     Parameters
     ----------
     graph
-        Without classes.
+        A graph without classes.
     inputs
-        Its parameters' values.
+        The values of its parameters.
 
     Raises
     ------
     GraphError
-        For a reference that is no station, or one that jobs come back to while others leave.
+        For a reference that is not a station, or to which jobs return while others leave.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def in_rounds(graph: ModelGraph, inputs: Mapping[str, Amount]) -> ModelGraph:
 
 
 def _may_be_closed(graph: ModelGraph) -> bool:
-    """Whether every station has a route onward, and no numbers say that any job leaves."""
+    """Whether every station has a route onward, and no number says that some jobs leave."""
     if any(station.visits for station in graph.stations.values()):
         return False
     names = tuple(graph.stations)
@@ -78,7 +78,7 @@ def _may_be_closed(graph: ModelGraph) -> bool:
 
 
 def _leaving(graph: ModelGraph, inputs: Mapping[str, Amount]) -> FloatArray:
-    """Largest share that leaves each station, over the operating points."""
+    """Largest share of jobs that leaves each station, over the operating points."""
     names = tuple(graph.stations)
     needed = [share_at(route) for route in graph.routes.changing]
     values = graph.plan.run({**inputs, **dict.fromkeys(_RATES, 1.0)}, needed) if needed else {}
@@ -92,7 +92,7 @@ def _leaving(graph: ModelGraph, inputs: Mapping[str, Amount]) -> FloatArray:
 
 
 def _reached(graph: ModelGraph, start: str) -> NDArray[np.bool_]:
-    """Which stations routes lead to."""
+    """Stations to which routes lead."""
     place = {name: k for k, name in enumerate(graph.stations)}
     edges = np.zeros((len(place), len(place)), bool)
     for route in graph.routes:
@@ -101,7 +101,7 @@ def _reached(graph: ModelGraph, start: str) -> NDArray[np.bool_]:
 
 
 def _entering(graph: ModelGraph, reference: str, away: FloatArray) -> ModelGraph:
-    """Where jobs leave, rounds begin at the reference and nothing may come back to it."""
+    """The graph if jobs leave it: rounds begin at the reference, and nothing may return to it."""
     if any(route.target == reference for route in graph.routes):
         name = tuple(graph.stations)[int(away.argmax())]
         msg = (
@@ -113,7 +113,7 @@ def _entering(graph: ModelGraph, reference: str, away: FloatArray) -> ModelGraph
 
 
 def _from(graph: ModelGraph, reference: str) -> ModelGraph:
-    """The graph with jobs that come in at one station."""
+    """The graph with jobs that enter at one station."""
     first = next(iter(graph.stations)) == reference
     arrivals = {} if first else {reference: of_number(1.0)}
     return replace(graph, arrivals=arrivals, class_ways=ClassRouting())

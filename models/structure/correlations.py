@@ -1,4 +1,4 @@
-"""Correlations between uncertain parameters: what may be told, and the matrix that they make."""
+"""Correlations between uncertain parameters: which are possible, and the matrix that they form."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -12,15 +12,15 @@ from headway.numerals import digits, significant
 
 Pair: TypeAlias = tuple[str, str]
 Correlations: TypeAlias = Mapping[Pair, float]
-"""Of the normal scores of two parameters, between -1 and 1, by pair of names."""
+"""Correlations of the normal scores of two parameters, between -1 and 1, by pair of names."""
 
-_ROUNDED = 0.005  # what rounding to two decimals leaves open of a correlation
+_ROUNDED = 0.005  # error of a correlation that is rounded to two decimals
 
 
 def still_uncertain(
     correlations: Correlations, parameters: Mapping[str, Parameter]
 ) -> Correlations:
-    """Those of some correlations both of whose parameters have an interval."""
+    """Those correlations both of whose parameters have an interval."""
     if not correlations:
         return correlations
     sure = {name for name, parameter in parameters.items() if parameter.interval is None}
@@ -49,7 +49,7 @@ def fault(
 
 
 def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str:
-    """What is wrong with one correlation by itself; empty if nothing is."""
+    """What is wrong with one correlation on its own; empty if nothing is."""
     for name in pair:
         if name not in parameters:
             return f"there is no parameter {name!r}{nearest(name, parameters)}"
@@ -66,7 +66,7 @@ def _wrong(pair: Pair, value: float, parameters: Mapping[str, Parameter]) -> str
 
 
 def _contradiction(correlations: Correlations) -> tuple[Pair, str] | None:
-    """The pair that fits the others least, where no random numbers can go together as told."""
+    """The pair that fits worst with the others, if no random numbers can be so correlated."""
     names = list(dict.fromkeys(name for pair in correlations for name in pair))
     values, ways = np.linalg.eigh(correlation_matrix(names, correlations))
     if not names or values[0] >= -_ROUNDED * (len(names) - 1):

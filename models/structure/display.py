@@ -1,4 +1,4 @@
-"""What a notebook shows of a model: its picture with its tables, and a panel of sliders."""
+"""What a notebook shows of a model: a picture with tables, and a panel of sliders."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ class ModelDisplay(Shown):
         return html
 
     def _repr_latex_(self) -> str | None:
-        """Its formulas for a notebook that is printed; None without closed forms."""
+        """Show its formulas in a notebook that is printed; None without closed forms."""
         latex: str | None = perform(self, "latex")
         return latex
 
@@ -29,7 +29,7 @@ class ModelDisplay(Shown):
         over: str | None = None,
         output: str | None = None,
     ) -> "ModelPanel":
-        """Open a panel in a notebook: sliders of the parameters, and the curve that they give.
+        """Open a panel in a notebook: sliders for the parameters, and the resulting curve.
 
         The solver draws each curve, so the panel takes any network. ``panel.model`` is the model
         with the values of the sliders, ``panel.code()`` the Python code that makes it.
@@ -37,19 +37,19 @@ class ModelDisplay(Shown):
         Parameters
         ----------
         free
-            Names of the parameters with a slider; all if not given.
+            Names of the parameters with a slider; by default all.
         over
-            The parameter that the curve goes over; the load if not given.
+            The parameter on the curve's axis; by default the load.
         output
-            What the curve shows, such as ``response_time_p95`` or ``cpu.utilisation``; the
-            response time, or a program's first output, if not given.
+            The output that the curve shows, such as ``response_time_p95`` or ``cpu.utilisation``;
+            by default the response time, or a program's first output.
 
         Raises
         ------
         PackageError
             If anywidget is not installed.
         InvalidParameter, UnknownParameter
-            For a parameter without a value or with several, and for names that are not known.
+            For a parameter without a value or with several, and for unknown names.
 
         Examples
         --------

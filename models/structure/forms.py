@@ -1,8 +1,8 @@
 """What a model says of itself as a form: one of a family that is tried on a curve.
 
-Of a server whose inside is unknown there is only a curve. Forms of a family are models that each
-explain it another way; a model file's table ``[form]`` says which of its parameters are then free,
-where they start, and what their values tell of the server.
+Of a server of unknown inside there is only a curve. The forms of a family are models that each
+explain it in another way. The table ``[form]`` of a model file says which of its parameters are
+then free, where they start, and what their values say about the server.
 """
 
 import re
@@ -16,8 +16,8 @@ from headway.models.structure.loads import Load
 from headway.records import dataclass
 
 CURVE = ("least_time", "most_time", "mean_time", "least_rate", "top_rate", "most_inside")
-"""What start values may be made of: least, largest and mean response time [s] of the points
-measured, their least and largest rate [1/s], and the most jobs inside, rate times response time."""
+"""What formulas of start values may use: least, largest and mean response time [s] of the measured
+points, their least and largest rate [1/s], and the most jobs inside, rate times response time."""
 
 FACTS = (
     "processors",
@@ -29,7 +29,7 @@ FACTS = (
     "nfs_processes",
     "file_set",
 )
-"""Facts for forms: numbers that result pages disclose, amounts in bytes."""
+"""Facts for forms: numbers that result pages disclose; amounts are in bytes."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -43,13 +43,13 @@ class Variant:
     load
         The loads for which it is tried.
     order
-        Its place among the variants of the family, the simplest first.
+        Its place among the variants of the family, simplest first.
     free
         Parameters to determine.
     without
         Parameters that are zero in it.
     equation
-        Terms of the response time, where they are other than the form's own.
+        Terms of the response time, if they differ from the form's own.
     disclosed
         Parameters fixed at the value that a result page discloses.
     """
@@ -78,23 +78,23 @@ class FormTable(Kept):
     Parameters
     ----------
     family
-        What the family is called.
+        Name of the family.
     variants
-        Ways to try it.
+        The variants to try.
     start
-        Formula in `CURVE` of the value that a parameter starts from.
+        Formula of the value at which a parameter starts, in terms of `CURVE`.
     saturation
-        Formula of the throughput at which it saturates; None where there is none.
+        Formula of the throughput at which it saturates; None if it has none.
     derived
         Quantities that follow from its parameters.
     equation
         Terms that add up to the response time, in words and names of parameters; x is the
         throughput.
     disclosed
-        Formula in facts that a result page discloses of the value a parameter starts from, or has
-        where a variant fixes it.
+        Formula, in terms of facts that a result page discloses, of the value at which a parameter
+        starts, or that it has if a variant fixes it.
     least, most
-        Formulas in `CURVE` of bounds beyond which no curve determines a parameter.
+        Formulas, in terms of `CURVE`, of bounds beyond which no curve determines a parameter.
     """
 
     family: str

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class ModelGraph(TrafficBuilding):
     """A model's structure, built step by step; each step gives a new graph.
 
-    Names used in text formulas must be declared (`declare`, `bind`, `link`, `station`)
-    before; SymPy symbols declare themselves. ``throughput`` and ``arrival_rate`` are the
-    rate of jobs through the whole network [1/s].
+    Names used in formulas as text must be declared before (`declare`, `bind`, `link`, `station`);
+    SymPy symbols declare themselves. ``throughput`` and ``arrival_rate`` are the rate of jobs
+    through the whole network [1/s].
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class ModelGraph(TrafficBuilding):
 
     @property
     def content(self) -> str:
-        """Every part as text, unlike the short repr: equal for equal structures only.
+        """Every part as text, unlike the short repr; equal only for equal structures.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class ModelGraph(TrafficBuilding):
         return repr({**parts, "routes": (self.routes.single, block.names, matrix)})
 
     def _repr_svg_(self) -> str | None:
-        """Draw the graph in a notebook; None where there is nothing to draw."""
+        """Draw the graph in a notebook; None if there is nothing to draw."""
         drawn: str | None = perform(self, "svg")
         return drawn
 
@@ -103,15 +103,15 @@ class ModelGraph(TrafficBuilding):
         return replace(graph, bindings=adding(graph.bindings, name, read))
 
     def link(self, name: str, machine: "LogGP") -> "ModelGraph":
-        """Add a LogGP link, whose parts formulas can use: ``lan.overhead``.
+        """Add a LogGP link, whose numbers formulas can use: ``lan.overhead``.
 
-        Its latency is turned into that of the papers. Numbers, formulas apart, are parameters
-        with these values, such as ``lan.latency``.
+        Its latency is converted to the convention of the papers. Numbers other than formulas become
+        parameters with these values, such as ``lan.latency``.
 
         Raises
         ------
         GraphError
-            For another convention with a formula in it, whose numbers are not yet known.
+            For another convention of latency together with a formula, whose value is not yet known.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class ModelGraph(TrafficBuilding):
         transfer: Expression,
         packet: Expression,
     ) -> "ModelGraph":
-        """Add a pipeline, whose answers formulas can use: ``net.total_time``.
+        """Add a pipeline, whose results formulas can use: ``net.total_time``.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class ModelGraph(TrafficBuilding):
         stages
             Occupancy [s] and gap per byte [s/B] of each stage in order, by name.
         transfer, packet
-            Bytes to transfer, and in a packet.
+            Bytes to transfer, and bytes in a packet.
 
         Examples
         --------
@@ -180,16 +180,16 @@ class ModelGraph(TrafficBuilding):
         values
             Its numbers, or lists of them.
         labels
-            Names of stages.
+            Names of the stages.
         word
-            Which of several, such as the policy of a cache.
+            A choice among several, such as the policy of a cache.
 
         Raises
         ------
         InvalidParameter
-            For a word that is not known.
+            For an unknown word.
         GraphError
-            For numbers that are missing, or that it does not have.
+            For numbers that are missing, or that the component does not have.
 
         Examples
         --------
@@ -240,8 +240,8 @@ class ModelGraph(TrafficBuilding):
         ----------
         output
             ``response_time``, an output of the model, or a component's part such as
-            ``cpu.utilisation``; of percentiles such as ``response_time_p99`` where it is one
-            exponential time and constant ones.
+            ``cpu.utilisation``; also a percentile such as ``response_time_p99`` if the response
+            time is constants and one exponential time.
 
         Examples
         --------
@@ -258,7 +258,7 @@ class ModelGraph(TrafficBuilding):
 
     @cached_property
     def ways_by_class(self) -> frozenset[tuple[str, str]]:
-        """Classes at the stations that they can reach; empty if all take the same routes.
+        """Classes at the stations that they can reach; empty if all have the same routes.
 
         Examples
         --------

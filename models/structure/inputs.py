@@ -1,4 +1,4 @@
-"""The parameters that a graph asks for, and the shape of what they are given."""
+"""The parameters that a graph needs, and the shape of their values."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ ARRIVAL_SCV = Parameter(
 
 
 def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
-    """List the parameters of a graph, without values except those of its links.
+    """The parameters of a graph, without values except those of its links.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def parameters_of(graph: ModelGraph) -> dict[str, Parameter]:
 
 
 def points_shape(inputs: Mapping[str, Number]) -> tuple[int, ...]:
-    """The shape that all inputs broadcast to: one entry an operating point."""
+    """The shape to which all inputs broadcast: one entry for each operating point."""
     try:
         return np.broadcast_shapes(*(np.shape(value) for value in inputs.values()))
     except ValueError:

@@ -11,12 +11,12 @@ def system_of(model: Model) -> tuple[LayeredSystem, Amounts]:
     Parameters
     ----------
     model
-        With processors, tasks and entries.
+        A model with processors, tasks and entries.
 
     Raises
     ------
     GraphError, InvalidParameter
-        For what cannot run, and numbers outside their domain.
+        For systems that cannot run, and numbers outside their domain.
     """
     graph = model.graph
     layers = graph.layers

@@ -1,4 +1,4 @@
-"""Loads of curves: what is held fixed or grows while a system is measured."""
+"""Loads of curves: what is held fixed or increased while a system is measured."""
 
 from enum import StrEnum
 
@@ -6,9 +6,9 @@ from enum import StrEnum
 class Load(StrEnum):
     """The kind of load of a curve.
 
-    Open; a throughput that a fixed number of clients limits, so that the curve may bend back; the
-    number of clients itself; or arrivals that are offered to a room which may be full, so that
-    throughput falls short of them.
+    Open; a throughput driven by a fixed number of clients, so that the curve may bend back; the
+    number of clients itself; or arrivals offered to limited room, so that throughput may fall
+    short.
     """
 
     OPEN = "open"

@@ -1,4 +1,4 @@
-"""What a model's numbers are, for tables and targets: unit, meaning, and which way is better."""
+"""What a model's numbers mean, for tables and targets: unit, explanation, better direction."""
 
 from enum import StrEnum
 
@@ -15,16 +15,16 @@ class Better(StrEnum):
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a derived number or an output is, for tables and targets.
+    """The meaning of a derived number or an output, for tables and targets.
 
     Parameters
     ----------
     unit
-        The unit it is shown in.
+        The unit in which it is shown.
     doc, source
-        Meaning, and where it is published.
+        Its explanation, and where it is published.
     better
-        Whether less or more of it is better; None where that is not said.
+        Whether less or more of it is better; None if that is not stated.
     """
 
     unit: Unit = ONE

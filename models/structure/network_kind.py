@@ -1,13 +1,13 @@
-"""What moves in a model: what decides which laws answer it."""
+"""What moves in a model, which decides the laws that solve it."""
 
 from enum import StrEnum
 
 
 class NetworkKind(StrEnum):
-    """How the jobs of a model come, go on and share stations.
+    """How the jobs of a model arrive, move and share stations.
 
-    Each kind of answer (means, numbers of jobs, laws of times, bounds) has a table of these, with
-    the function for each.
+    Each kind of answer (means, numbers of jobs, laws of times, bounds) has a table with a function
+    for each of these.
     """
 
     PROGRAM = "a program without stations"

@@ -1,4 +1,4 @@
-"""One class of jobs alone: the open or closed network that it is."""
+"""A single class of jobs: the open or closed network that it amounts to."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,20 +16,20 @@ _NEVER = of_number(0.0)
 
 
 def alone(graph: ModelGraph) -> ModelGraph:
-    """The equivalent graph without classes, of a graph with a single class.
+    """The equivalent graph without classes, for a graph with a single class.
 
-    With one class there is nothing to share: each station may be of any kind, and what is known
-    of a network without classes (saturation, percentiles, bounds) is known of it.
+    A single class shares with no other, so each station may be of any kind, and everything known of
+    a network without classes (saturation, percentiles, bounds) applies.
 
     Parameters
     ----------
     graph
-        With one class of jobs; where it is closed, the graph has no arrivals of its own.
+        A graph with one class of jobs; if it is closed, the graph has no arrivals of its own.
 
     Raises
     ------
     GraphError
-        For a station visited without a service time.
+        For a station that is visited but has no service time.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def circulation(graph: ModelGraph, inputs: Mapping[str, Amount]) -> tuple[Amount
 
 
 def _alone(name: str, component: Component, only: str) -> Component:
-    """A station as its only class sees it."""
+    """A station as its only class uses it."""
     times, visits, fields = component.service_times, component.visits, dict(component.fields)
     own = {"": visits.get(only, visits.get("", _NEVER))} if visits else {}
     if times and "service_time" not in fields:
@@ -98,7 +98,7 @@ def _alone(name: str, component: Component, only: str) -> Component:
 
 
 def _thinned(scv: Formula, shares: Mapping[str, Formula]) -> dict[str, Formula]:
-    """How the arrivals at each of several stations vary, which take them by chance: p c + 1 - p."""
+    """The scv p c + 1 - p of arrivals at each of several stations that get random shares p."""
     if len(shares) < 2:
         return {}
     total = " + ".join(f"({share.text})" for share in shares.values())
@@ -111,7 +111,7 @@ def _thinned(scv: Formula, shares: Mapping[str, Formula]) -> dict[str, Formula]:
 def _arrivals(
     graph: ModelGraph, rate: Formula, shares: Mapping[str, Formula]
 ) -> dict[str, Formula]:
-    """The class's rate at the first station, or in the shares that arrivals have."""
+    """The class's rate at the first station, or divided in the shares of its arrivals."""
     if not shares:
         return {next(iter(graph.stations)): rate}
     total = " + ".join(f"({share.text})" for share in shares.values())

@@ -1,8 +1,8 @@
-"""Replicas: equal copies of a whole open model, among which what arrives is split at random.
+"""Replicas: equal copies of a whole open model, among which arrivals are split at random.
 
-Of n replicas each gets a share 1/n of every flow. A random share p of a renewal flow whose times
-between arrivals have the squared coefficient of variation c has the scv 1 + p (c - 1); a share of
-Poisson arrivals is Poisson. All answers are those of one replica.
+Each of n replicas receives a share 1/n of every flow. A random share p of a renewal flow whose
+interarrival times have the squared coefficient of variation c has the scv 1 + p (c - 1); a share of
+Poisson arrivals is Poisson. All results are those of one replica.
 
 Source: Whitt, *The Queueing Network Analyzer*, 1983, section 4.4, for a split at random.
 """
@@ -23,7 +23,7 @@ REPLICAS = Parameter(
     minimum=1,
     doc="equal copies of the whole model, among which arrivals are split at random",
 )
-"""The parameter that every open model has as soon as it is named."""
+"""The parameter that every open model has once someone names it."""
 
 
 def are_copies(parameters: Mapping[str, Parameter]) -> bool:
@@ -38,7 +38,7 @@ def are_copies(parameters: Mapping[str, Parameter]) -> bool:
 
 
 def have_copies(graph: ModelGraph) -> bool:
-    """Whether jobs may come in from outside, so that they can be split among copies of a graph.
+    """Whether jobs may arrive from outside, so that they can be split among copies of a graph.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def one_of_replicas(graph: ModelGraph) -> ModelGraph:
     Parameters
     ----------
     graph
-        Where jobs come in from outside.
+        A graph with arrivals from outside.
 
     Raises
     ------
     GraphError
-        For a program, where jobs circulate, and where they arrive in batches.
+        For a program, a closed network, and arrivals in batches.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _rate_of_share(rate: Formula) -> Formula:
 
 
 def _at_one(station: Component) -> Component:
-    """A station whose own fields say how arrivals vary, as one replica sees them."""
+    """A station whose own fields describe its arrivals, as one replica sees them."""
     scv = station.fields.get(_SCV)
     if not isinstance(scv, Formula):
         return station

@@ -1,4 +1,4 @@
-"""What a model can be asked that rooms above do: to be compared, fitted, simulated, drawn."""
+"""What can be asked of a model that rooms above do: comparing, fitting, simulating, drawing."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 End: TypeAlias = float | str | None
-"""An end of an interval: an SI number, text with a unit, or ``None`` where it is not known."""
+"""An end of an interval: an SI number, text with a unit, or ``None`` if it is not known."""
 
 
 class ModelVerbs(ModelDisplay):
@@ -64,14 +64,14 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         output
-            As for `ModelGraph.closed_form`. That takes every parameter as positive; this one
-            promises no more than the parameters' bounds, so what depends on one being zero
-            stays a condition. Of several classes also ``class NAME.response_time``.
+            As for `ModelGraph.closed_form`, which takes every parameter as positive. This method
+            assumes no more than the parameters' bounds, so what depends on a parameter being zero
+            stays a condition. With several classes also ``class NAME.response_time``.
 
         Raises
         ------
         GraphError
-            For what the jobs of a closed network decide.
+            For what the circulating jobs of a closed network decide.
 
         Examples
         --------
@@ -99,17 +99,17 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         measurements, free
-            The data, and the parameters to determine: a name, or several.
+            The data, and the parameters to determine: one name, or several.
         x, y, low, high
             Columns of load and output, and the range of load that counts.
         bounds
             Narrower bounds by parameter [SI].
         loss
-            linear, soft_l1, huber or cauchy: how residuals count.
+            How residuals count: linear, soft_l1, huber or cauchy.
         bootstrap
             Rounds of bootstrap for the intervals; 0 for none.
         executor
-            Does the rounds, such as a pool of processes; this process alone where it is left out.
+            What runs the rounds, such as a pool of processes; by default this process alone.
 
         Examples
         --------
@@ -125,15 +125,15 @@ class ModelVerbs(ModelDisplay):
         return fit
 
     def predict(self, loads: Amount, output: str = "response_time") -> FloatArray:
-        """Predict an output at loads, as scikit-learn's estimators predict y of X.
+        """Predict an output at loads, in the way that scikit-learn's estimators predict y from X.
 
         Parameters
         ----------
         loads
             Arrival rates [1/s], or populations of a closed model; text such as ``"500 op/s"``; or a
-            data frame or a mapping of columns that are named as parameters, in SI.
+            data frame or mapping whose columns are named like parameters, in SI.
         output
-            What is predicted, such as ``response_time_p99`` or ``throughput``.
+            The output to predict, such as ``response_time_p99`` or ``throughput``.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class ModelVerbs(ModelDisplay):
         Raises
         ------
         UnknownParameter, InvalidParameter, GraphError
-            As `solve` does.
+            As for `solve`.
 
         Examples
         --------
@@ -190,20 +190,20 @@ class ModelVerbs(ModelDisplay):
             A CSV file of times and rates or counts, or of requests; or how long the model's own
             rates and formulas of ``t`` are followed, such as ``"24 h"``.
         target
-            Response time that is to be kept.
+            Response time to be kept.
         start
-            ``steady``, ``empty``, or ``backlog=N``: jobs there at the start.
+            Jobs present at the start: ``steady``, ``empty``, or ``backlog=N``.
         every
             Length of the periods.
         method
             A method for loads that follow time; ``auto`` takes the best one.
         percentiles
-            Of the response time, each between 0 and 100.
+            Percentiles of the response time, each between 0 and 100.
 
         Raises
         ------
         GraphError, InvalidParameter, MeasurementError
-            For days and networks that cannot be, with what is in the way.
+            For impossible days, and networks without an applicable method, with the reason.
 
         Examples
         --------
@@ -235,15 +235,16 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         half_width
-            Of the 95% interval of throughput, response time and each percentile, relative.
+            Relative half width of the 95% intervals of throughput, response time and each
+            percentile.
         seed
-            Of all random numbers; the same one gives the same answer.
+            Seed of all random numbers; the same seed gives the same answer.
         percentiles
-            Of the response time, each between 0 and 100, e.g. 95.
+            Percentiles of the response time, each between 0 and 100, e.g. 95.
         at_most
-            Time that it may take [s]: what would take longer is refused.
+            The longest time that the simulation may take [s]; a longer one is refused.
         executor
-            Plays the replicas, such as a pool of processes; the answer is the same with any.
+            What plays the replicas, such as a pool of processes; the answer does not depend on it.
 
         Raises
         ------
@@ -271,7 +272,7 @@ class ModelVerbs(ModelDisplay):
         at_most: float = 60.0,
         executor: "Executor | Crew | None" = None,
     ) -> "Simulations":
-        """Simulate the model at each of its operating points, under the same luck.
+        """Simulate the model at each of its operating points, with common random numbers.
 
         Parameters
         ----------
@@ -281,7 +282,7 @@ class ModelVerbs(ModelDisplay):
         Raises
         ------
         GraphError, Saturated, InvalidParameter
-            As there, naming the point.
+            As for `simulate`, with the operating point.
 
         Examples
         --------
@@ -343,18 +344,18 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         intervals
-            95% interval of the value by parameter: SI numbers or text with a unit, ``None`` for
-            an end that is not known.
+            95% interval of the value by parameter: SI numbers or text with a unit, ``None`` for an
+            end that is not known.
         correlations
-            Between -1 and 1, by pair of names, beside those told before.
+            Correlations between -1 and 1, by pair of names, in addition to those stated before.
 
         Raises
         ------
         UnknownParameter
-            For a name the model does not have.
+            For a name that the model does not have.
         InvalidParameter, UnitError
-            For an interval that does not hold its value or leaves its bounds, and correlations
-            that cannot be.
+            For an interval that does not contain its value or leaves its bounds, and impossible
+            correlations.
 
         Examples
         --------
@@ -415,18 +416,18 @@ class ModelVerbs(ModelDisplay):
         Parameters
         ----------
         space
-            The points; a mapping of names to values is every combination of them.
+            The points; a mapping of names to values stands for every combination of them.
         outputs
-            What reductions without an output of their own are of.
+            The outputs of reductions that name none of their own.
         reduce
             What to keep, such as ``quantiles=p50,p99`` or ``exceeds(response_time, 300ms)``.
         executor
-            Who works: a `concurrent.futures.Executor` or a crew. Left out, processes on all cores
-            where it would take this one longer than 5 s.
+            What runs the points: a `concurrent.futures.Executor` or a crew. By default, processes
+            on all cores if this one alone would take longer than 5 s.
         method
-            Of a closed network, as for `solve`.
+            The method for a closed network, as for `solve`.
         out, resume
-            A file, .npz or .parquet, for what is done; whether to go on from it.
+            A file, .npz or .parquet, for finished points; and whether to continue from it.
 
         Raises
         ------
@@ -461,17 +462,17 @@ class ModelVerbs(ModelDisplay):
         outputs
             Names of outputs; all must be finite everywhere.
         ranges
-            (low, high) in SI or equally likely values by parameter; left out, the intervals and
-            correlations of what is uncertain.
+            (low, high) in SI, or equally likely values, by parameter; by default the intervals and
+            correlations of uncertain parameters.
         samples, seed
-            How many, of 16 replicates together; the same seed draws the same.
+            Number of samples, of 16 replicates together; the same seed draws the same.
         executor
-            Who works, as for `sweep`.
+            What runs the points, as for `sweep`.
 
         Raises
         ------
         InvalidParameter, UnknownParameter
-            For names that the model does not have, and no parameter to vary.
+            For names that the model does not have, and if there is no parameter to vary.
 
         Examples
         --------
@@ -500,14 +501,14 @@ class ModelVerbs(ModelDisplay):
         draws, seed
             Sets of values drawn, from 100 to 100,000; the same seed draws the same.
         method
-            Of a closed network, as for `solve`.
+            The method for a closed network, as for `solve`.
         percentiles
-            Of the response time, to be added: 95 for p95.
+            Percentiles of the response time to add: 95 for p95.
 
         Raises
         ------
         InvalidParameter
-            Where nothing is uncertain, or an interval has an end that is not known.
+            If nothing is uncertain, or an interval has an end that is not known.
 
         Examples
         --------

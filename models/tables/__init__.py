@@ -1,1 +1,1 @@
-"""Neutral tables, shown as text, HTML or CSV; and the methods that every answer has."""
+"""Neutral tables, shown as text, HTML or CSV; and the methods of every answer."""

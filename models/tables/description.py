@@ -1,8 +1,9 @@
-"""What an answer says, described once: every form of it follows from its description.
+"""The content of an answer, described once: all its forms follow from the description.
 
-An answer says the same to people and to programs. Its `Description` has the fields of its rows,
-each with its unit and its names in JSON, CSV and tables, the tables that people read, and what
-JSON says beside the rows. `headway.models.tables.forms` makes text, HTML, CSV and JSON of it.
+An answer says the same to people and to programs. Its `Description` has the fields of its rows
+(each with its unit and its names in JSON, CSV and tables), the tables that people read, and the
+contents of JSON besides the rows. `headway.models.tables.forms` makes text, HTML, CSV and JSON from
+it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,27 +15,28 @@ from headway.models.tables.table import Cell, Column, Table
 from headway.records import dataclass
 
 ABSENT: Final = "(absent)"
-"""Value of a field in a row that does not have it: no key in JSON, an empty cell elsewhere."""
+"""Value of a field in a row that lacks it: no key in JSON, an empty cell elsewhere."""
 
 Row: TypeAlias = dict[str, Any]
 Writer: TypeAlias = Callable[[str, Sequence[Any], Sequence[Unit], Scale], Column]
-"""How tables write a field: its title, values and their units become a column in the answer's."""
+"""How tables write a field: a function that makes a column in the answer's units from title, values
+and units."""
 
 
 def scaled(title: str, values: Sequence[Any], units: Sequence[Unit], scale: Scale) -> Column:
-    """Numbers with the same decimals, in the answer's unit or one that suits them."""
+    """Numbers with equal decimals, in the answer's unit or one that suits them."""
     known = [value for value in values if value is not None]
     own = units[0] if units else ONE
     return Column(title, tuple(values), Column.of(title, known, own, scale).unit)
 
 
 def common(title: str, values: Sequence[Any], units: Sequence[Unit], scale: Scale) -> Column:
-    """Numbers with the same decimals, in the answer's unit whatever their size."""
+    """Numbers with equal decimals, in the answer's unit whatever their size."""
     return Column(title, tuple(values), scale.unit(units[0]) if units else ONE)
 
 
 def each(write: Callable[[Scale, Any, Unit], str]) -> Writer:
-    """Write each value by itself, as `Scale.text` does; None stays empty.
+    """Write each value on its own, as `Scale.text` does; None stays empty.
 
     Examples
     --------
@@ -62,27 +64,26 @@ ENDS = each(lambda scale, pair, unit: scale.ends(pair[0], pair[1], unit))
 
 @dataclass(frozen=True)
 class Field:
-    """What each row of an answer says of one thing.
+    """One quantity in each row of an answer.
 
     Parameters
     ----------
     path
-        Keys that lead to it in a row of JSON; none where JSON does not have it.
+        Keys that lead to it in a row of JSON; none if it is not in JSON.
     values
-        One value a row: a number in SI units, a pair of them, a word, or None where unknown.
+        One value per row: a number in SI units, a pair of numbers, a word, or None if unknown.
     unit
-        The unit that the values are stated in; a sequence of one a row where rows differ.
+        The unit in which the values are stated; a sequence of one per row if rows differ.
     csv
-        Names of its columns in CSV, one for each number of a value; none where CSV does not have
-        it.
+        Names of its columns in CSV, one for each number of a value; none if it is not in CSV.
     title
-        Its heading in tables; None where they do not have it.
+        Its heading in tables; None if it is not in tables.
     writer
         How tables write it; None for numbers in the unit stated, and for words.
     flags
         How CSV and tables write true and false.
     bare
-        Whether the names in CSV have no unit at their end.
+        Whether its names in CSV end without a unit.
     """
 
     path: tuple[str, ...]
@@ -95,7 +96,7 @@ class Field:
     bare: bool = False
 
     def columns(self) -> list[Column]:
-        """Its columns in CSV: SI units, the ends of an interval side by side."""
+        """Its columns in CSV, in SI units, with the ends of an interval side by side."""
         unit = self.unit if isinstance(self.unit, Unit) and not self.bare else ONE
         if len(self.csv) == 1:
             return [Column(self.csv[0], tuple(map(self._cell, self.values)), unit)]
@@ -107,7 +108,7 @@ class Field:
         ]
 
     def shown(self, scale: Scale, places: Sequence[int]) -> Column:
-        """Its column in a table, of the rows at some places."""
+        """Its column in a table, for some of the rows."""
         values = [None if (v := self.values[k]) is ABSENT else v for k in places]
         units = [self.unit if isinstance(self.unit, Unit) else self.unit[k] for k in places]
         if self.writer is not None:
@@ -130,7 +131,7 @@ def field(
     *,
     bare: bool = False,
 ) -> Field:
-    """A field with the same name in JSON and CSV; with a title, it is in tables too.
+    """A field with the same name in JSON and CSV; if it has a title, it is in tables too.
 
     Examples
     --------
@@ -148,17 +149,17 @@ def interval(
 
 
 def only_json(name: str, values: Iterable[Any]) -> Field:
-    """A field that only JSON has."""
+    """A field that is only in JSON."""
     return Field((name,), tuple(values))
 
 
 def only_csv(name: str, values: Iterable[Any], unit: Unit = ONE) -> Field:
-    """A field that only CSV has."""
+    """A field that is only in CSV."""
     return Field((), tuple(values), unit, (name,))
 
 
 def words(title: str, values: Iterable[Cell]) -> Field:
-    """A field that only tables have, written as it is."""
+    """A field of words that is only in tables."""
     return Field((), tuple(values), title=title)
 
 
@@ -169,11 +170,11 @@ class Records:
     Parameters
     ----------
     fields
-        All with one value a row.
+        The fields, all with one value per row.
     order
-        First keys of a row in JSON, where their order is not that of the fields; others come last.
+        First keys of a row in JSON, if their order is not that of the fields; other keys follow.
     sections
-        Keys that every row has in JSON, even if there is nothing in them.
+        Keys that every row has in JSON, even if they are empty.
     """
 
     fields: tuple[Field, ...]
@@ -182,7 +183,7 @@ class Records:
 
     @classmethod
     def of(cls, rows: Iterable[Row]) -> "Records":
-        """Records that only JSON has, of values that state their own document.
+        """Records that are only in JSON, of values that have a document of their own.
 
         Examples
         --------
@@ -219,7 +220,7 @@ class Records:
 
     @property
     def places(self) -> range:
-        """Numbers of the rows."""
+        """Indices of the rows."""
         return range(len(self.fields[0].values) if self.fields else 0)
 
     def csv(self) -> str:
@@ -246,13 +247,13 @@ class Records:
         Parameters
         ----------
         title, notes, keys
-            Of the table.
+            Title, notes and keys of the table.
         scale
             The units of the answer.
         places
-            Numbers of the rows to show; by default all.
+            Indices of the rows to show; by default all.
         titles
-            Headings in their order, where it is not that of the fields.
+            Headings in order, if that is not the order of the fields.
         """
         at = self.places if places is None else places
         shown = [one for one in self.fields if one.title is not None]
@@ -267,14 +268,14 @@ class Records:
 
 
 def _sizes(one: Field) -> Iterable[tuple[Any, Unit]]:
-    """Numbers with a unit that tables show of a field."""
+    """Numbers with a unit in the fields that tables show."""
     if one.writer is not None:
         units = [one.unit] * len(one.values) if isinstance(one.unit, Unit) else one.unit
         yield from ((v, u) for v, u in zip(one.values, units, strict=True) if isinstance(v, float))
 
 
 def without(row: Row, *keys: str) -> Row:
-    """A row where the document tells some of it by where the row stands.
+    """A row without the fields that the document's structure already implies.
 
     Examples
     --------
@@ -285,13 +286,13 @@ def without(row: Row, *keys: str) -> Row:
 
 
 def first(rows: list[Row]) -> Row:
-    """The document of an answer that is its only row."""
+    """The document of an answer with a single row."""
     return rows[0]
 
 
 @dataclass(frozen=True)
 class Description:
-    """What an answer says; each part is worked out when a form needs it.
+    """The content of an answer; each part is computed when a form needs it.
 
     Parameters
     ----------
@@ -300,11 +301,11 @@ class Description:
     scale
         The units in which people read it: one for all times, one for all rates.
     tables
-        What people read, in given units: its own, or those of the page that it is part of.
+        The tables that people read, in given units: its own, or those of the page that shows it.
     document
-        The JSON document, given the rows: what JSON says beside them.
+        The JSON document, given its rows.
     csv
-        CSV, where it is not that of the rows.
+        CSV, if it is not simply that of the rows.
     """
 
     records: Callable[[], Records]

@@ -28,7 +28,7 @@ def scale(answer: object) -> Scale:
 
 
 def tables(answer: object, scale: Scale | None = None) -> list[Table]:
-    """The tables of an answer, in its own units or those of the page that it is part of."""
+    """The tables of an answer, in its own units or those of the page that shows it."""
     description = described(answer)
     return description.tables(description.scale() if scale is None else scale)
 

@@ -13,8 +13,8 @@ GAP = 3
 EDGE = 2
 """Spaces before the first column and after the last."""
 
-_SHORT = 14  # characters that a column of words keeps together
-_LONG = 30  # characters of a word that may stand unbroken in a cramped table
+_SHORT = 14  # characters that a column of words keeps on one line
+_LONG = 30  # characters of a word that may stay unbroken in a cramped table
 _VALUE = re.compile(r"([-+]?[\d,]*)((?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
 _NARROW = "\\n -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03c9\u2013-\u2026\u2070-\u209c\u2190-\u22ff"
 _OTHERS = re.compile(f"[^{_NARROW}]")
@@ -31,8 +31,8 @@ class ColumnLayout:
     texts
         Its cells.
     is_text
-        Words or formatted values rather than numbers. Words may wrap; a column whose cells all
-        begin with a number may not.
+        Whether it holds words or formatted values rather than numbers. Words may wrap; a column
+        whose cells all begin with a number may not.
     """
 
     heading: str
@@ -41,7 +41,7 @@ class ColumnLayout:
 
     @property
     def is_whole(self) -> bool:
-        """Whether each cell is a number, with or without a unit, and must not be cut."""
+        """Whether every cell is a number, with or without a unit, which must not be cut."""
         return not self.is_text or all(map(is_value, self.texts))
 
     @property
@@ -94,7 +94,7 @@ def _split(text: str) -> tuple[str, str, str]:
 
 
 def blocks(shapes: Sequence[ColumnLayout], keys: int, width: int) -> list[list[int]] | None:
-    """Indices of the columns to set side by side, block by block; each block begins with the keys.
+    """Indices of the columns to set side by side, in blocks; each block begins with the keys.
 
     None if the keys with one more column are too wide.
 
@@ -166,7 +166,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def is_narrow(shapes: Sequence[ColumnLayout]) -> bool:
-    """Whether every character of a table is surely one column wide on a terminal.
+    """Whether every character of a table is certainly one column wide on a terminal.
 
     Examples
     --------

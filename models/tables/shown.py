@@ -9,7 +9,7 @@ from headway.models.tables.table import Table
 
 
 class Shown:
-    """A value shown as tables (text, or HTML in a notebook) and as a figure."""
+    """A value that is shown as tables (text, or HTML in a notebook) and as a figure."""
 
     def tables(self) -> list[Table]:
         """The tables that show it.

@@ -39,25 +39,26 @@ _WIDE = 30  # characters of a text that may wrap on a page
 _HUNDRED = 100.0
 
 _LEAST = 1e-3
-"""Where no value of a column reaches this, all would need powers of ten."""
+"""If no value of a column reaches this, all would need powers of ten."""
 
 LITTLE = 0.1
-"""Values below this get a fourth decimal."""
+"""Values below this have a fourth decimal."""
 
 MOST_ROWS = 400
-"""Rows that a printed table shows; a longer table shows half of them from each end."""
+"""Most rows of a printed table; a longer table shows half of them from each end."""
 
 _NATURAL = "table-layout: auto; width: auto; margin-left: 0"
-"""How notebooks show a table: they would give all columns one width, in the middle of the page."""
+"""How notebooks show a table: otherwise they give all columns one width, in the middle of the page.
+"""
 
 _AT_LEFT = "text-align: left; font-weight: bold; white-space: nowrap"
 
 WIDTH = 80
-"""Width of text that does not go to a terminal."""
+"""Width of text that is not written to a terminal."""
 
 
 def scale_of(values: FloatArray, own_unit: Unit, scale: Scale | None = None) -> Unit:
-    """The unit of the answer, else the one in which the median of the values needs few digits."""
+    """The unit of the answer, or else one in which the median of the values needs few digits."""
     finite = np.abs(values[np.isfinite(values)])
     if scale is not None and scale.covers(own_unit):
         return scale.suited(own_unit, float(finite.max(initial=0.0)), _LEAST)
@@ -68,16 +69,16 @@ def scale_of(values: FloatArray, own_unit: Unit, scale: Scale | None = None) -> 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, the unit of its numbers, and one cell per row (in SI).
+    """A column: its name, the unit of its numbers, and one cell per row, in SI.
 
     Parameters
     ----------
     name
-        Heading.
+        Its heading.
     cells
         SI numbers, text, or None for an empty cell.
     unit
-        Unit to show; its dimension for CSV.
+        The unit to show; CSV uses its dimension.
     """
 
     name: str
@@ -111,7 +112,7 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """How a page formats it: as a number, even if formatted as text already, or as text."""
+        """How a page formats it: as a number, even if it is already text, or as text."""
         return "number" if all(_NUMBER.fullmatch(text) for text in self.texts) else "text"
 
     @property
@@ -132,7 +133,7 @@ def _scaled(cell: Cell, scale: float) -> Cell:
 
 
 def decimals(numbers: Sequence[float]) -> int | None:
-    """Decimals that show the largest number in three or four digits; None: scientific notation.
+    """Decimals that show the largest number with three or four digits; None for powers of ten.
 
     Examples
     --------
@@ -175,13 +176,13 @@ class Table:
     Parameters
     ----------
     title
-        May be empty.
+        The title; may be empty.
     columns
-        All of one length.
+        The columns, all of one length.
     notes
-        Lines below it.
+        Lines below the table.
     keys
-        Columns that identify a row; they are repeated where other columns move below.
+        Columns that identify a row; they are repeated if other columns move below.
     """
 
     title: str
@@ -222,11 +223,11 @@ class Table:
         return "\n".join(paragraph(note, width) for note in notes)
 
     def grids(self, width: int) -> list[Any]:
-        """The table below its title for a rich console: blocks of columns, or lists of rows."""
+        """The table without its title for a rich console: blocks of columns, or lists of rows."""
         return [x if isinstance(x, str) else _grid(x, width) for x in self.laid(width)]
 
     def laid(self, width: int) -> list[list[ColumnLayout] | str]:
-        """The table below its title: columns side by side, block by block, or lists of rows."""
+        """The table without its title: columns side by side, in blocks, or lists of rows."""
         if not self.columns:
             return []
         shapes = [_shortened(_shape(column)) for column in self.columns]
@@ -236,9 +237,9 @@ class Table:
         return [[shapes[place] for place in block] for block in groups]
 
     def to_html(self) -> str:
-        """The table with its notes as HTML, for notebooks, each column as wide as it needs.
+        """The table with its notes as HTML, for notebooks, each column as wide as it needs to be.
 
-        What has no columns, such as an equation, keeps its lines and their blanks.
+        A table without columns, such as an equation, keeps its line breaks and spaces.
 
         Examples
         --------
@@ -261,7 +262,7 @@ class Table:
         return f"{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
 
     def _opening_html(self, style: str) -> str:
-        """The beginning of a table with its caption; in a given style, none for an empty title."""
+        """The beginning of a table with its caption; an empty title has none in a given style."""
         title = _escaped(visible(self.title))
         if not style:
             return f"<table><caption>{title}</caption>"
@@ -269,7 +270,7 @@ class Table:
         return f'<table style="{style}">{caption}'
 
     def _cells(self) -> Iterator[list[str]]:
-        """The cells as HTML, column by column; the first one heads its row."""
+        """The cells as HTML, by column; the first column heads the rows."""
         for place, column in enumerate(self.columns):
             opening, end = ("td", "td") if place else ('th scope="row"', "th")
             yield [
@@ -294,7 +295,7 @@ class Table:
 
 
 def _shape(column: Column) -> ColumnLayout:
-    """The shape of a column; formatted values are aligned at their decimal points."""
+    """The layout of a column; formatted values are aligned at their decimal points."""
     written = column.is_text and all(map(is_value, column.texts))
     texts = aligned(column.texts) if written else column.texts
     return ColumnLayout(column.heading, texts, column.is_text)

@@ -1,1 +1,1 @@
-"""Uncertain parameters: drawn together, carried through a model, and told what each is worth."""
+"""Uncertain parameters: drawn together, carried through a model, and ranked by their effect."""

@@ -1,11 +1,12 @@
-"""Loads beyond the highest that was measured, where what no model says grows.
+"""Loads beyond the highest measured one, where errors that no model covers grow.
 
-Up to the highest measured load x_h a fitted model answers for what was seen. Beyond it a server may
-tire sooner or later than each of the models says. A load x > x_h is taken to act as
+Up to the highest measured load x_h a fitted model predicts what has been seen. Beyond it, a server
+may reach its limits sooner or later than any of the models says. A load x > x_h is taken to act
+like the load
 
     x_h + (x - x_h) f,    log f normal with mean 0 and standard deviation `SPREAD`:
 
-nothing changes at x_h, and the further away, the less is known. docs/accuracy/fits.md says where
+so nothing changes at x_h, and uncertainty grows with the distance. docs/accuracy/fits.md says where
 the standard deviation comes from.
 """
 
@@ -20,24 +21,24 @@ from headway.models.structure.model import Model
 from headway.models.structure.replicas import REPLICAS, are_copies
 
 SPREAD = 0.8
-"""Standard deviation of the logarithm of what each further request weighs.
+"""Standard deviation of the logarithm of the factor f on each further request.
 
-Of servers that are none of the forms (`python -m tests.campaigns.strange_sizes`).
+Found from servers that are none of the forms (`python -m tests.campaigns.strange_sizes`).
 """
 
 HELD = {False: 0.975, True: 0.854}
-"""Share of sizes with a stated 95% that held for such servers: of means, and of percentiles."""
+"""Share of sizes with a stated 95% that held for such servers: for means, and for percentiles."""
 
 
 def further_weights(count: int, seed: int) -> FloatArray:
-    """What each request beyond the highest measured load weighs, in so many draws.
+    """Factors on each request beyond the highest measured load, by draw.
 
     Parameters
     ----------
     count
-        Of the draws, whose quantiles are evenly spread.
+        Number of draws, whose quantiles are evenly spread.
     seed
-        Of their order.
+        Seed of their order.
 
     Examples
     --------
@@ -51,14 +52,14 @@ def further_weights(count: int, seed: int) -> FloatArray:
 
 
 def acting_load(load: FloatArray, measured: FloatArray | float, weight: FloatArray) -> FloatArray:
-    """The load as which one acts: itself up to the highest that was measured.
+    """The load that a load acts like: itself, up to the highest measured one.
 
     Parameters
     ----------
     load, measured
-        The load and the highest that was measured, in one unit.
+        The load and the highest measured one, in the same unit.
     weight
-        What each further request weighs.
+        The factor on each further request.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def acting_load(load: FloatArray, measured: FloatArray | float, weight: FloatArr
 
 
 def is_time(output: str) -> bool:
-    """Whether an output is the response time or follows from its law, and so from how a load acts.
+    """Whether an output is the response time or follows from its law, and so from the acting load.
 
     Examples
     --------
@@ -80,26 +81,26 @@ def is_time(output: str) -> bool:
 
 
 def of_load(values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """What some values by parameter say of the load."""
+    """The value of the load among values by parameter."""
     return {ARRIVAL_RATE: values[ARRIVAL_RATE]} if ARRIVAL_RATE in values else {}
 
 
 def share_of_measured(model: Model, columns: Mapping[str, FloatArray]) -> Amount:
-    """The load of a model, or of each of its replicas, over the highest that was measured.
+    """Load of a model, or of each of its replicas, over the highest measured load.
 
-    The highest measured load grows as the saturation throughput does, where parameters were given
-    other values than those of the fit: twice the servers were as busy at twice the load.
+    If parameters have other values than those of the fit, the highest measured load is scaled like
+    the saturation throughput: twice as many servers are as busy at twice the load.
 
     Parameters
     ----------
     model
-        At its best values, without alternatives.
+        A model at its best values, without alternatives.
     columns
-        Values that parameters are given beside, by name [SI].
+        Values given to parameters in addition, by name [SI].
 
     Returns
     -------
-    Nothing where it was not fitted to a curve over the rate of arrivals: zero.
+    The ratio; 0 if the model was not fitted to a curve over the arrival rate.
     """
     if ARRIVAL_RATE not in model.measured_to or ARRIVAL_RATE not in model.parameters:
         return 0.0
@@ -123,14 +124,14 @@ def _saturation(model: Model) -> Amount:
 def acting_rate(
     model: Model, columns: Mapping[str, FloatArray], weight: FloatArray
 ) -> FloatArray | None:
-    """The rate of arrivals as which that of a fitted model acts; None where nothing changes.
+    """The arrival rate that a fitted model's own acts like; None where nothing changes.
 
     Parameters
     ----------
     model, columns
-        As for `share_of_measured`, without values that are drawn.
+        As for `share_of_measured`, without drawn values.
     weight
-        What each further request weighs.
+        The factor on each further request.
     """
     share = np.asarray(share_of_measured(model, columns), float)
     if not (share > 1.0).any():

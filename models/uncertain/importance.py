@@ -1,12 +1,13 @@
-"""Which parameter's uncertainty an output's comes from, and so which to measure next.
+"""Which parameter's uncertainty causes an output's, and so which to measure next.
 
-The first index of a parameter is the share of an output's variance that would go if it alone were
-known exactly, Var E[Y | X] / Var Y; its total index is the share that would stay if all others
-were known, E Var[Y | others] / Var Y. Both hold for parameters that go together too: the first
-index then counts what it shares with others, and the total index does not.
+The first index of a parameter is the share of an output's variance that would vanish if it alone
+were known exactly, Var E[Y | X] / Var Y; its total index is the share that would remain if all
+others were known, E Var[Y | others] / Var Y. Both definitions hold for correlated parameters too:
+the first index then includes what a parameter shares with others, and the total index does not.
 
-Each is found where the parameters are independent: what is new in each after those before it,
-with the parameter in the first place for its first index, and in the last for its total one.
+The indices are found for independent coordinates: each is the part of a parameter that is
+independent of those before it. A parameter comes first in the order for its first index, and last
+for its total index.
 
 Source: Kucherenko, Tarantola and Annoni, *Estimation of global sensitivity indices for models with
 dependent variables*, 2012; Mara and Tarantola, *Variance-based sensitivity indices for models with
@@ -25,10 +26,12 @@ from headway.numerals import first_largest
 from headway.records import dataclass
 
 Evaluate = Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]]
-"""Outputs by name, of shape (draws, points), at values by parameter, of shape (draws,)."""
+"""A function that returns outputs by name, shape (draws, points), at values by parameter, shape
+(draws,)."""
 
-_HALVES = 2  # of the draws, each by itself, so that their difference tells the error
-_STILL = 1e-9  # relative spread below which an output does not vary
+# parts of the draws that are evaluated separately, so that their difference shows the error
+_HALVES = 2
+_STILL = 1e-9  # relative spread below which an output counts as constant
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,14 @@ class Importance:
     Parameters
     ----------
     parameters
-        Their names, in order.
+        Names of the parameters, in order.
     first, total
-        By output, shape (parameters, points); NaN where some draws saturate, as an infinite
-        variance has no shares, and where the output does not vary.
+        Indices by output, shape (parameters, points); NaN where some draws saturate, as an infinite
+        variance has no shares, and where the output is constant.
     error
         Largest difference between the indices and those from half of the draws.
     draws
-        From how many.
+        Number of draws.
     """
 
     parameters: tuple[str, ...]
@@ -56,18 +59,18 @@ class Importance:
 
 
 def sobol_importance(evaluate: Evaluate, joint: Joint, draws: int, seed: int) -> Importance:
-    """First and total indices of what a function of uncertain parameters gives.
+    """First and total indices of a function of uncertain parameters.
 
     Parameters
     ----------
     evaluate
         The function.
     joint
-        How the parameters are distributed.
+        The joint distribution of the parameters.
     draws
-        At least how many; a power of two is taken.
+        Least number of draws; it is rounded up to a power of two.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Examples
     --------
@@ -110,21 +113,22 @@ def _indices(evaluate: Evaluate, joint: Joint, count: int, seed: int) -> dict[st
 
 
 def _mixed(one: FloatArray, other: FloatArray, column: int) -> FloatArray:
-    """The first sample with one column of the second."""
+    """The first sample, with one column of the second."""
     mixed = one.copy()
     mixed[:, column] = other[:, column]
     return mixed
 
 
 def _of_ends(four: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """First index of the first coordinate, total index of the last, by point."""
+    """First index of the first coordinate and total index of the last, by point."""
     from scipy.stats import sobol_indices
 
-    sides = np.swapaxes(four, 1, 2)  # as scipy has them: points, then draws
+    sides = np.swapaxes(four, 1, 2)  # the order that scipy expects: points, then draws
     finite = np.where(np.isfinite(sides), sides, np.nan)
     with np.errstate(invalid="ignore"):
         spread, size = np.ptp(finite, axis=(0, 2)), np.abs(finite).max(axis=(0, 2))
-        varying = np.flatnonzero(spread > _STILL * size)  # of one that is not finite, none is
+        # an output with infinite values has no indices
+        varying = np.flatnonzero(spread > _STILL * size)
     first, total = np.full((2, sides.shape[1]), np.nan)
     if varying.size:
         kept: Any = sides[:, varying]

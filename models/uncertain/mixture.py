@@ -1,7 +1,7 @@
-"""Draws of a model and of its alternatives: each as often as its share of the support.
+"""Draws of a model and its alternatives, each in proportion to its share of the support.
 
-What is plausible of a system is a mixture: a model with the chance of its weight, and then values
-of its parameters. Draws of all members together are draws of the mixture.
+What is plausible for a system is a mixture: a model is chosen with the probability of its weight,
+and then values of its parameters. Draws of all members together are draws of the mixture.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ class Member(Kept):
     Parameters
     ----------
     model
-        Without alternatives.
+        The model, without alternatives.
     values
         Drawn values by parameter [SI], each of shape (count,).
     count
-        Its share of the draws.
+        Number of its draws.
     further
-        What each request beyond the highest measured load weighs, by draw; shape (count,).
+        Factor on each request beyond the highest measured load, by draw; shape (count,).
     """
 
     model: Model
@@ -45,18 +45,18 @@ def mixture(model: Model, count: int = 1000, seed: int = 1) -> tuple[Member, ...
     Parameters
     ----------
     model
-        With uncertain parameters, alternatives or both.
+        A model with uncertain parameters, alternatives, or both.
     count, seed
-        Of the draws of all together, as for `draws`.
+        Number of draws in all, and their seed, as for `draws`.
 
     Returns
     -------
-    The model first; alternatives with a share of less than half a draw are left out.
+    The members, the model first; alternatives with a share of less than half a draw are left out.
 
     Raises
     ------
     InvalidParameter
-        Where nothing is uncertain, or a member has an interval with an unknown end and no draws.
+        If nothing is uncertain, or a member has an interval with an unknown end and no draws.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def mixture(model: Model, count: int = 1000, seed: int = 1) -> tuple[Member, ...
 
 
 def _member(model: Model, count: int, seed: int) -> Member:
-    """Draws of one of several models; no values of one whose parameters are all certain."""
+    """Draws of one of several models; none for a model whose parameters are all certain."""
     is_certain = all(p.interval is None for p in model.parameters.values())
     values = {} if is_certain else draws(model, count, seed)
     return Member(model, values, count, further_weights(count, seed))

@@ -21,16 +21,16 @@ from headway.models.uncertain.sampling import check_whole, joint
 from headway.records import dataclass
 
 LEAST_DRAWS, MOST_DRAWS = 100, 100_000
-"""Fewer draws have no 2.5% quantile worth telling."""
+"""Fewest and most draws: fewer would have no reliable 2.5% quantile."""
 
 MOST_SOLVED = 5_000_000
-"""Draws times operating points."""
+"""Largest product of draws and operating points."""
 
 MOST_ONE_BY_ONE = 5_000
-"""The same, where percentiles are found one by one."""
+"""The same, if percentiles are found one by one."""
 
 BAND = (0.025, 0.975)
-"""Quantiles that a 95% band lies between."""
+"""Quantiles at the ends of a 95% band."""
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,18 @@ class Propagation(Answer):
     Parameters
     ----------
     solution
-        At the best values.
+        The solution at the best values.
     members
         The draws of the model, and of each of its alternatives.
     drawn
-        Solutions of each member at its draws: the first dimension is the draws, the others are
-        the operating points.
+        Solutions of each member at its draws: the first dimension is the draws, the others are the
+        operating points.
     acting
-        The same at the loads as which those beyond the highest that was measured act.
+        The same with loads beyond the highest measured one replaced by those that they act like.
     method, percents
-        How it was solved, and which percentiles were asked for.
+        How it was solved, and the percentiles asked for.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Propagation(Answer):
 
     @property
     def model(self) -> Model:
-        """What was solved, with its operating points."""
+        """The model that was solved, with its operating points."""
         return self.solution.model
 
     @property
@@ -89,13 +89,13 @@ class Propagation(Answer):
 
     @property
     def samples(self) -> Mapping[str, FloatArray]:
-        """Values drawn of the model's own parameters [SI], each of shape (draws,)."""
+        """Values drawn for the model's own parameters [SI], each of shape (draws,)."""
         return self.members[0].values
 
     def at_draws(self, name: str) -> FloatArray:
-        """An output at every draw and operating point, of the members that have it.
+        """An output at every draw and operating point, for the members that have it.
 
-        Numbers of stations and classes are the model's own: others have other stations.
+        Results of stations and classes are the model's own, as others have other stations.
         """
         each = self.acting if is_time(name) else self.drawn
         own, *others = each if name in self.solution.outputs else each[:1]
@@ -111,12 +111,12 @@ class Propagation(Answer):
         Parameters
         ----------
         name
-            An output, or a number of a station or class, such as ``cpu.utilisation``.
+            An output, or a result of a station or class, such as ``cpu.utilisation``.
 
         Returns
         -------
-        Infinite where the draws that saturate reach the end: what is infinite counts as more
-        than any number. NaN where a draw gives no number.
+        The ends; infinite if as many draws saturate, as infinity counts as larger than any number.
+        NaN if a draw has no value.
         """
         low, high = band_of(self.at_draws(name))
         return plain(low), plain(high)
@@ -136,10 +136,10 @@ class Propagation(Answer):
 
     @cached_property
     def importance(self) -> Importance:
-        """Share of each output's uncertainty by parameter; needs further solutions.
+        """Share of each output's uncertainty by parameter; takes further solutions.
 
-        Where there are alternatives, of the model alone.
-        Not of percentiles that are found one by one, which would take too long.
+        With alternatives, it is that of the model alone. Percentiles that are found one by one are
+        left out, as they would take too long.
         """
         percents = () if self.is_slow else self.percents
         model = weighted(self.model)[0].model
@@ -164,13 +164,13 @@ def band_of(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     (1.0, 39.0)
     """
     ranked = np.sort(values, axis=0)
-    none = np.isnan(ranked[-1])  # what is no number is sorted last
+    none = np.isnan(ranked[-1])  # NaN is sorted last
     low, high = (np.where(none, np.nan, _quantile(ranked, share)) for share in BAND)
     return low, high
 
 
 def _quantile(ranked: FloatArray, share: float) -> FloatArray:
-    """Between two neighbours by their distance; infinite from an infinite one on."""
+    """Interpolated between two neighbouring values; infinite from an infinite one on."""
     place = share * (len(ranked) - 1)
     below = int(place)
     left, part = ranked[below], place - below
@@ -193,19 +193,20 @@ def propagate(
     Parameters
     ----------
     model
-        With its operating points, and intervals of some parameters, alternatives or both.
+        A model with its operating points, and with intervals of some parameters, alternatives, or
+        both.
     count, seed
-        Of the draws, from 100 to 100,000.
+        Number of draws, from 100 to 100,000, and their seed.
     method
-        Of a closed network, as for `Model.solve`.
+        The method for a closed network, as for `Model.solve`.
     percents
         Percentiles of the response time to add.
 
     Raises
     ------
     InvalidParameter
-        Where nothing is uncertain, an interval is open, there are too many points for so many
-        draws, or a drawn value cannot be solved.
+        If nothing is uncertain, an interval is open, there are too many points for so many draws,
+        or a drawn value cannot be solved.
     """
     check_whole("draws", count, LEAST_DRAWS, MOST_DRAWS)
     able = able_to(model, lambda one: solved(one, method, percents))
@@ -223,7 +224,7 @@ def propagate(
 
 
 def _as_acting(member: Member, method: str, percents: Sequence[float]) -> Solution | None:
-    """Solve a member where loads beyond those measured act as others; None where none is."""
+    """Solve a member with loads beyond the measured ones as they act; None without any."""
     rank = (1,) * len(points_shape(member.model.inputs))
     load = {name: values.reshape(-1, *rank) for name, values in of_load(member.values).items()}
     rates = acting_rate(member.model, load, member.further.reshape(-1, *rank))
@@ -239,7 +240,7 @@ def one_by_one(solution: Solution, percents: Sequence[float]) -> bool:
 
 
 def _check_size(solution: Solution, count: int, percents: Sequence[float]) -> None:
-    """Refuse what would take too long, or too much memory."""
+    """Refuse what would take too much time or memory."""
     points, slow = int(np.prod(solution.shape)), one_by_one(solution, percents)
     most = MOST_ONE_BY_ONE if slow else MOST_SOLVED
     if count * points > most:
@@ -270,21 +271,21 @@ def _at_draws(
     Parameters
     ----------
     model
-        Without alternatives.
+        A model without alternatives.
     samples
-        Values drawn by parameter [SI]; none of a model that is certain, which is solved `count`
-        times alike.
+        Values drawn by parameter [SI]; none for a model that is certain, whose solution is repeated
+        `count` times.
     method, percents
         As for `propagate`.
     count
         Number of draws.
     rates
-        Rates of arrivals at every draw and operating point, where they differ between draws.
+        Arrival rates at every draw and operating point, if they differ between draws.
 
     Raises
     ------
     InvalidParameter
-        Saying that it was a drawn value that could not be solved.
+        With a note that a drawn value could not be solved.
     """
     shape = points_shape(model.inputs)
     columns = {name: drawn.reshape(-1, *(1,) * len(shape)) for name, drawn in samples.items()}

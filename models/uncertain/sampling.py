@@ -1,8 +1,9 @@
-"""Values of uncertain parameters, drawn so that each keeps its interval and all their correlations.
+"""Draws of uncertain parameters, which keep each parameter's interval and all correlations.
 
-Each parameter is normal on either side of its value, by its logarithm where its interval is more
-even so: half of the draws lie below the value, 2.5% below the lower end of its interval and 2.5%
-above the upper one. A Gaussian copula joins them: correlations are those of their normal scores.
+Each parameter is normal on either side of its value (or its logarithm is, if its interval is more
+symmetric so): half of the draws lie below the value, 2.5% below the lower end of its interval and
+2.5% above the upper end. A Gaussian copula joins them: correlations are those of their normal
+scores.
 
 Source: Nelsen, *An Introduction to Copulas*, 2006; Owen, *Scrambling Sobol' and Niederreiter-Xing
 points*, 1998, for points that fill the space more evenly than random ones.
@@ -27,24 +28,24 @@ HALF = 1.959963984540054
 """Standard deviations from the middle of a normal law to the ends of its 95% interval."""
 
 MOST_DRAWS = 1_000_000
-"""Draws at once."""
+"""Most draws at once."""
 
 SCORE_BITS = 30
-"""Digits of the points that draws are made of."""
+"""Binary digits of the points from which draws are made."""
 
-_LEAST = 2.0**-33  # a chance below which a scrambled point has no digits
+_LEAST = 2.0**-33  # a scrambled point has no digits below this probability
 
 
 @dataclass(frozen=True)
 class SplitNormal:
-    """How one parameter is distributed: normal on either side of its value.
+    """The distribution of one parameter: normal on either side of its value.
 
     Parameters
     ----------
     value, low, high
         The middle, and the ends of the 95% interval [SI].
     minimum, maximum
-        What it cannot pass.
+        The bounds of the parameter.
     is_whole
         Whether it counts something.
 
@@ -94,9 +95,9 @@ class Joint(Kept):
     Parameters
     ----------
     marginals
-        How each is, by name.
+        The distribution of each parameter, by name.
     correlations
-        Of their normal scores, shape (parameters, parameters).
+        Correlations of their normal scores, shape (parameters, parameters).
     """
 
     marginals: Mapping[str, SplitNormal]
@@ -108,10 +109,11 @@ class Joint(Kept):
         Parameters
         ----------
         independent
-            Shape (draws, parameters). Column 0 is the score of the parameter `first`, column 1 is
-            what is new in the parameter after it, and so on around.
+            Scores of shape (draws, parameters). Column 0 is the score of the parameter at index
+            `first`; column 1 is the independent part of the parameter after it, and so on,
+            cyclically.
         first
-            Place of that parameter.
+            Index of that parameter.
         """
         order = np.roll(np.arange(len(self.marginals)), -first)
         lower, names = triangle(self.correlations[np.ix_(order, order)]), list(self.marginals)
@@ -127,7 +129,7 @@ class Joint(Kept):
 
 
 def _mixed(weights: FloatArray, columns: FloatArray) -> FloatArray:
-    """Sum weighted columns one after the other: a row comes out the same whatever are by it."""
+    """Sum weighted columns one by one, so that a row does not depend on those beside it."""
     total = np.zeros(len(columns))
     for place in np.flatnonzero(weights):
         total += weights[place] * columns[:, place]
@@ -135,7 +137,7 @@ def _mixed(weights: FloatArray, columns: FloatArray) -> FloatArray:
 
 
 def triangle(correlations: FloatArray) -> FloatArray:
-    """A lower triangle L with unit rows and L L' equal to these correlations, even singular.
+    """A lower triangle L with unit rows and L L' equal to these correlations, even if singular.
 
     Examples
     --------
@@ -155,14 +157,14 @@ def joint(model: Model, known: Container[str] = ()) -> Joint:
     Parameters
     ----------
     model
-        Some of whose parameters have 95% intervals.
+        A model, some of whose parameters have 95% intervals.
     known
-        Names of those that are left out.
+        Names of parameters to leave out.
 
     Raises
     ------
     InvalidParameter
-        Where no parameter has an interval, an interval is open, or correlations cannot be.
+        If no parameter has an interval, an interval is open, or the correlations are impossible.
     """
     uncertain = {
         name: parameter.interval
@@ -204,7 +206,7 @@ def normal_scores(count: int, width: int, seed: int) -> FloatArray:
     Raises
     ------
     InvalidParameter
-        For a count that is not whole or not from 1 to a million, and a seed that is no whole
+        For a count that is not a whole number from 1 to a million, and a seed that is not a whole
         number of 0 or more.
     """
     count = check_whole("draws", count, 1, MOST_DRAWS)
@@ -228,7 +230,7 @@ def check_whole(name: str, number: float, least: int, most: int) -> int:
     Raises
     ------
     InvalidParameter
-        Naming it.
+        With its name.
     """
     if not least <= number <= most or number != int(number):
         msg = f"{name} is {number}; it must be a whole number between {least} and {most}"
@@ -237,25 +239,25 @@ def check_whole(name: str, number: float, least: int, most: int) -> int:
 
 
 def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArray]:
-    """Draw values of the uncertain parameters of a model, all together.
+    """Draw values of all uncertain parameters of a model together.
 
     Parameters
     ----------
     model
-        Some of whose parameters have 95% intervals; correlations of those count.
+        A model, some of whose parameters have 95% intervals; their correlations apply.
     count
-        How many sets of values, from 1 to a million.
+        Number of sets of values, from 1 to a million.
     seed
-        A whole number of 0 or more; the same gives the same draws.
+        A whole number of 0 or more; the same seed gives the same draws.
 
     Returns
     -------
-    SI values by parameter; as many of each as asked for.
+    SI values by parameter, `count` of each.
 
     Raises
     ------
     InvalidParameter
-        Where no parameter has an interval, or one has an end that is not known.
+        If no parameter has an interval, or one has an unknown end.
 
     Examples
     --------
@@ -276,7 +278,7 @@ def draws(model: Model, count: int = 1000, seed: int = 1) -> dict[str, FloatArra
 
 
 def _resampled(drawn: Mapping[str, FloatArray], count: int, seed: int) -> dict[str, FloatArray]:
-    """So many of the sets of values that a model carries, each about as often as any other."""
+    """A number of the sets of values that a model carries, each about as often as any other."""
     if not drawn:
         return {}
     sets = next(iter(drawn.values())).size

@@ -1,4 +1,4 @@
-"""The spans of a load as columns: who caused whom, who serves, and who gives up."""
+"""The spans of one load as columns: their causes, which ones serve requests, and which gave up."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,9 +17,9 @@ IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 ROOT, LOST = -1, -2
-"""What stands for the parent of a span without one, and of one whose parent is in no file."""
+"""Parent of a span without one, and of a span whose parent is in no file."""
 
-_LATE = 1.05  # of its client's span: a server's may end when the answer is on its way
+_LATE = 1.05  # ratio to its client's span: a server's may end while the answer is on its way
 
 
 @dataclass(frozen=True)
@@ -29,28 +29,28 @@ class Spans:
     Parameters
     ----------
     name
-        Of the load: its files.
+        The load's name: that of its files.
     trace, service, operation, peer
-        Which one, counted from 0; peers are those a client asks, with 0 for none.
+        Numbers, counted from 0; peers are those that a client calls, and 0 stands for none.
     parent
-        The row that caused it; `ROOT` and `LOST` where there is none.
+        The row that caused each span; `ROOT` or `LOST` if there is none.
     linked
-        Whether a link says what caused it; the parent is `ROOT` where that is in no file.
+        Whether a link gives the cause; the parent is `ROOT` if that is in no file.
     kind
         `headway.models.measured.spans.span.SpanKind`.
     start, end
-        Since the first span of all loads [s].
+        Times since the first span of all loads [s].
     failed
-        Whether it is marked as an error.
+        Whether the span is marked as an error.
     services, operations, peers
         Names, in the order of their numbers.
     sampled
-        Share of traces that were kept, as the spans say; 1 where they say nothing.
+        Share of traces that were kept, as the spans state; 1 if they do not.
     twice, alike
-        Spans left out, as they are there already, or as another of their trace has their
+        Number of spans left out as duplicates, and because another in the trace has the same
         identifier.
     left_out, why
-        Traces left out for a span that cannot be, and what is wrong with the first.
+        Number of traces left out because of an impossible span, and what is wrong with the first.
     """
 
     name: str
@@ -78,32 +78,32 @@ class Spans:
 
 
 def circles(spans: Spans) -> IntArray:
-    """One span of each trace with spans that are each other's parents.
+    """One span of each trace that has spans which are each other's parents.
 
     Parameters
     ----------
     spans
-        Of a load.
+        The spans of one load.
 
     Returns
     -------
-    Rows, one for each of these traces.
+    Rows, one for each such trace.
     """
     circle = np.flatnonzero(spans.parent[tops(spans.parent)] >= 0)
     return circle[np.unique(spans.trace[circle], return_index=True)[1]]
 
 
 def tops(parent: IntArray) -> IntArray:
-    """The topmost row above each, found by doubling steps up.
+    """The topmost row above each row, found with steps that double.
 
     Parameters
     ----------
     parent
-        The row above each; below 0 where there is none.
+        The row above each row; below 0 if there is none.
 
     Returns
     -------
-    The rows; one that has a parent itself where they go round in a circle.
+    The rows; on a circle, some row that has a parent itself.
 
     Examples
     --------
@@ -117,19 +117,19 @@ def tops(parent: IntArray) -> IntArray:
 
 
 def cut(spans: Spans, window: float) -> Iterator[Spans]:
-    """Loads of one length each, traces by when they begin; the last only if it is whole.
+    """Loads of equal length; traces are divided by their beginnings, and a last part is dropped.
 
     Parameters
     ----------
     spans
-        Of a long load.
+        The spans of a long load.
     window
         The length [s].
 
     Raises
     ------
     MeasurementError
-        For a load that is shorter.
+        For a load that is shorter than that.
     """
     begins = np.full(int(spans.trace.max()) + 1, np.inf)
     np.minimum.at(begins, spans.trace, spans.start)
@@ -147,16 +147,16 @@ def cut(spans: Spans, window: float) -> Iterator[Spans]:
 
 
 def chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
-    """Some rows: whole traces, so that parents are among them.
+    """A selection of rows that contains whole traces, so that parents are among them.
 
     Parameters
     ----------
     spans
-        Of a load.
+        The spans of one load.
     rows
-        Whether each is chosen.
+        Whether each row is selected.
     name
-        Of the load that they make.
+        Name of the resulting load.
     """
     place = np.full(len(spans), LOST)
     place[rows] = np.arange(int(rows.sum()))
@@ -179,7 +179,7 @@ def chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
 
 
 def serves(spans: Spans) -> BoolArray:
-    """Spans that answer a request: a server's, a consumer's, or begun by others or by a link."""
+    """Which spans serve a request: a server's, a consumer's, or one begun from elsewhere."""
     marked = np.isin(spans.kind, (SpanKind.SERVER, SpanKind.CONSUMER))
     above = np.maximum(spans.parent, 0)
     elsewhere = (spans.parent < 0) | (spans.service[above] != spans.service)
@@ -187,14 +187,14 @@ def serves(spans: Spans) -> BoolArray:
 
 
 def gives_up(spans: Spans, asks: IntArray, answers: IntArray) -> BoolArray:
-    """Calls that failed as their caller did not wait for the answer: the callee took longer.
+    """Failed calls whose caller did not wait for the answer: the callee took longer.
 
     Parameters
     ----------
     spans
-        Of a load.
+        The spans of one load.
     asks, answers
-        Of each call, the client's span and the server's; below 0 where there is none.
+        For each call, the client's span and the server's; below 0 if there is none.
     """
     lengths = spans.end - spans.start
     longer = lengths[answers] > _LATE * lengths[asks]

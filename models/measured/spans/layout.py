@@ -1,12 +1,12 @@
-"""Spans in the order of protobuf's fields, as collectors write them: found in a text at once.
+"""Spans with fields in protobuf's order, as collectors write them, found in text in one pass.
 
-JSON makes forty objects of a span, most of them attributes that say what those of the span before
-said. Here one pass finds where the texts of all spans are, and their numbers; what is left of a
-line says which service each span is of, and is the same for many lines. Lines of which that cannot
-be said are left to JSON.
+Parsing JSON makes forty objects of each span, mostly attributes that repeat those of the span
+before. Here one pass finds where the texts of all spans are, and their numbers. What is left of a
+line says to which service each span belongs, and is the same for many lines. Lines for which this
+is not clear are left to the JSON parser.
 
-A span begins with ``{"traceId":``. Within a text JSON escapes quotes, so none begins there; and a
-span that does not stand in a list of spans is missing there, so its line is left to JSON.
+A span begins with ``{"traceId":``. JSON escapes quotes within a text, so none begins there; a span
+outside a list of spans would be missed, so its line is left to the JSON parser.
 """
 
 import json
@@ -25,7 +25,7 @@ from headway.queueing.compiled.library import compiled
 
 _BLOCK = 1_000_000  # characters read at a time
 _SHORTEST = 88  # bytes of a span
-_ERROR = 2  # code of a status
+_ERROR = 2  # the code of a status that is an error
 _SIGN = 1 << 63
 
 
@@ -33,18 +33,18 @@ Many = TypeVar("Many")
 
 
 class Found(NamedTuple, Generic[Many]):
-    """What the text says of each span: where texts begin and end, and numbers.
+    """The contents of each span in a text: where its texts begin and end, and its numbers.
 
     Parameters
     ----------
     begin, end
-        Of the span.
+        Where the span begins and ends.
     trace, trace_end, state, state_end, name, name_end, attributes, attributes_end
-        Of its texts, without quotes; of all attributes with their brackets.
+        Where its texts begin and end, without quotes; the attributes include their brackets.
     key, parent
         Identifiers as 64 bits; 0 for no parent.
     kind, start, stop, code
-        As in OTLP [ns]; the code is that of its status.
+        As in OTLP, times in ns; the code is that of its status.
     """
 
     begin: Many
@@ -74,13 +74,13 @@ class Block(NamedTuple):
     Parameters
     ----------
     text
-        All of them.
+        The text of all lines.
     services
-        The service of each span that was found.
+        The service of each span found.
     found
-        What the text says of them.
+        The contents of the spans.
     left
-        The lines for JSON, empty ones in place of the others.
+        The lines for the JSON parser, with empty ones in place of the others.
     """
 
     text: bytes
@@ -95,7 +95,7 @@ def blocks(lines: Iterable[str]) -> Iterator[Block]:
     Parameters
     ----------
     lines
-        With their ends.
+        The lines, with their ends.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _block(lines: list[str]) -> Block:
 
 @lru_cache(4096)
 def _services(between: bytes) -> tuple[str, ...]:
-    """The service of each span of a line in which a 0 stands for each; none where that is open."""
+    """The service of each span of a line, where a 0 stands for a span; none if unclear."""
     try:
         lists = list(lists_of_spans(json.loads(between), ""))
     except (ValueError, RecursionError, MeasurementError):
@@ -160,9 +160,9 @@ def tell(name: bytes, kind: int, attributes: bytes, code: int) -> tuple[str, int
     Parameters
     ----------
     name, attributes
-        As written.
+        The name and attributes as written.
     kind, code
-        Of the span, and of its status.
+        The kind of the span, and the code of its status.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def tell(name: bytes, kind: int, attributes: bytes, code: int) -> tuple[str, int
 
 @lru_cache(4096)
 def told_by_name(name: bytes, kind: int) -> bool:
-    """Whether a span's name and kind tell what it is without its attributes.
+    """Whether the name and kind of a span suffice, without its attributes.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _found(text: bytes) -> NDArray[np.int64]:
 
 
 def _pattern(layout: str) -> bytes:
-    """A layout with blanks allowed behind its colons and commas."""
+    """A pattern of the layout that allows blanks after colons and commas."""
     return layout.replace('":', '": *+').replace(',"', ', *+"').encode()
 
 
@@ -222,14 +222,14 @@ def spans_laid_out(text: NDArray[np.int64], size: int, found: NDArray[np.int64])
     Parameters
     ----------
     text, size
-        Its bytes, eight to a number, and how many there are.
+        The bytes of the text, eight in each number, and how many there are.
     found
-        Number of spans, then the fields of `Found` of each.
+        The number of spans, then each field of `Found` for all of them.
 
     Raises
     ------
     ValueError
-        For less room than that.
+        If there is too little room for them.
     """
     if size > 8 * text.size or not found.size:
         raise ValueError("spans_laid_out: as many bytes as the text has, and room for the number")
@@ -243,7 +243,7 @@ def spans_laid_out(text: NDArray[np.int64], size: int, found: NDArray[np.int64])
 
 
 def _row(match: re.Match[bytes]) -> Found[int]:
-    """The numbers of a span."""
+    """The numbers of one span."""
     key, parent = (int(match[k] or b"0", 16) for k in (2, 4))
     kind, start, stop, code = (int(match[k] or b"0") for k in (6, 7, 8, 10))
     trace, state, name, attributes = (

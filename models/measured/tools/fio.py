@@ -24,7 +24,7 @@ _ONE_AT_A_TIME = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
 _MILLI, _PERCENT, _KIB = 1e-3, 1e-2, 1024.0
 
 COMPLETION = "percentiles are of completion (clat), the mean of submission and completion (lat)"
-"""What fio's times are of, where it measures both."""
+"""Which of fio's times are used if it measures both."""
 _NO_TOTAL = "the mean is of completion (clat) alone: submission (slat) was not measured"
 _RATED = "a rate was set: latency starts when an I/O is issued, not when it was due"
 _SYNC = "its engine sends one I/O at a time, whatever the iodepth"
@@ -64,7 +64,7 @@ class _Jobs:
         return amount(document, *path, source=self.place, scale=scale)
 
     def total(self, parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
-        """The sum over the parts; None if one part lacks the number."""
+        """The sum over the parts; None if some part lacks the number."""
         cells = [self.at(part, name) for part in parts]
         known = [cell for cell in cells if cell is not None]
         return sum(known) if known and len(known) == len(cells) else None

@@ -80,7 +80,7 @@ def _scale(document: Mapping[str, Any], name: str, source: str) -> float:
 
 
 def _of_csv(text: str, source: str) -> list[Point]:
-    """The same from two tables: metrics with statistics, and metrics with one value."""
+    """The point from two tables: metrics with statistics, and metrics with one value."""
     metrics: dict[str, dict[str, str]] = {}
     titles: list[str] = []
     for place, line in placed(text, source):

@@ -13,7 +13,7 @@ from headway.models.measured.tools.kit.text import begins, by_title, placed, rec
 _IOR = re.compile(r"^access\s+bw\(MiB/s\)\s", re.MULTILINE)
 _OPTION = re.compile(r"^\s*([a-zA-Z][a-zA-Z ]*?)\s*[:=]\s*(\S.*?)\s*$")
 _ACCESSES = ("write", "read")
-_AFTER = ("Operation", "Max ")  # what starts the summary of all tests
+_AFTER = ("Operation", "Max ")  # begins the summary of all tests
 _NONE = ("-", "NA")
 _KIB, _MIB = 2.0**10, 2.0**20
 
@@ -151,7 +151,7 @@ def _mdtest_points(text: str, source: str) -> Sequence[Point]:
 def _operation(
     match: re.Match[str], tasks: float | None, iterations: str, place: str
 ) -> list[Point]:
-    """The mean rate of an operation; a single task creates trees."""
+    """The mean rate of an operation; trees are created by a single task."""
     largest, least, mean, spread = (number(cell, place) for cell in match[2].split())
     if not mean:
         return []

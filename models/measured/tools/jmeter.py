@@ -24,7 +24,7 @@ _HEADER = re.compile(r"\ufeff?timeStamp([,;\t|])elapsed\b.*\bsuccess\b")
 _BARE = re.compile(r"\d{13}([,;\t|])\d+\1[^\n]*\1(true|false)\1", re.ASCII)
 _XML = re.compile(r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<testResults\b", re.DOTALL)
 _TRANSACTION = "Number of samples in transaction"
-_BACK = 1000  # ms that a thread's clock may go back: an answer that came late, or rounding
+_BACK = 1000  # ms that a thread's clock may go back: a late answer, or rounding
 
 
 class _Sample(NamedTuple):
@@ -156,7 +156,7 @@ def _of_csv(lines: Iterable[str], source: str) -> _Samples:
 
 
 def _check_length(cells: int, titles: int, place: str, exact: bool) -> None:  # noqa: FBT001
-    """Refuse a row that is too long, or too short, as where a log was cut."""
+    """Refuse a row that is too long or too short, as in a log that was cut off."""
     if cells < titles or (exact and cells > titles):
         wrong = f"has {cells} cells instead of {titles}"
         msg = f"{place}: this row {wrong}; if the log was cut here, delete the row"

@@ -26,16 +26,16 @@ _GOOD = "http_req_duration{expected_response:true}"
 
 @dataclass(frozen=True)
 class SentBy:
-    """How k6 sent.
+    """How k6 sent its requests.
 
     Parameters
     ----------
     population, fewest, pool
-        Virtual users at most, at least, and those that were started.
+        Most virtual users, fewest, and those that were started.
     iterations, iteration_time
         Iterations [1/s], and their mean time [s].
     dropped
-        Iterations that were due and never began [1/s].
+        Rate of iterations that were due and never began [1/s].
     requests, request_time
         Requests [1/s], and their mean time [s].
     """
@@ -145,10 +145,10 @@ def _summary(text: str, source: str) -> list[Point]:
 
 
 MIXED = "times include failed requests"
-"""Said where k6 has no times of the requests that succeeded."""
+"""Note if k6 has no times of the successful requests alone."""
 
 CONNECTING = "times are http_req_duration, which excludes connecting"
-"""What k6's times are of."""
+"""Note on k6's times."""
 
 
 def with_roles(point: Point, test: SentBy) -> Point:

@@ -1,8 +1,8 @@
 """MLPerf Storage: accelerators that compute for a published time, and ask for the next batch.
 
-An accelerator computes for Z, waits for its batch for R, and computes again. Its utilisation is
-AU = Z / (Z + R), so that the wait is R = Z (1/AU - 1), and N of them train N AU / Z batches a
-second: a closed network of N jobs with think time Z. A request is a batch.
+An accelerator computes for Z, waits for its batch for R, and computes again. Its utilisation is AU
+= Z / (Z + R), so the wait is R = Z (1/AU - 1), and N of them train N AU / Z batches per second: a
+closed network of N jobs with think time Z. A request is a batch.
 
 Source: https://github.com/mlcommons/storage, releases v0.5 (aca225d) and v1.0 (cd848ba),
 storage-conf/workload/*.yaml: `computation_time` and `batch_size`.
@@ -24,12 +24,13 @@ from headway.numerals import digits, four_digits
 from headway.records import dataclass
 
 ACCELERATOR = "accelerator"
-"""The name of the utilisation of accelerators, among those of a point."""
+"""The name of the accelerators' utilisation, among the utilisations of a point."""
 
 _TITLES = "submitter,system,workload,accelerator,accelerators,hosts,"
 _PERCENT = 1e-2
 _MEGABYTE = 2.0**20
-"""What is called MB divides by 1024 twice (argonne-lcf/dlio_benchmark, utils/statscounter.py)."""
+"""The tool's MB, which is 1024 times 1024 bytes (argonne-lcf/dlio_benchmark,
+utils/statscounter.py)."""
 _WORKLOADS = {"unet3d": "unet3d", "unet": "unet3d", "resnet50": "resnet50", "resnet": "resnet50",
               "cosmoflow": "cosmoflow", "bert": "bert"}  # fmt: skip
 _WORKLOAD = re.compile(rf"(?<![a-z0-9])({'|'.join(_WORKLOADS)})(?![a-z0-9])", re.IGNORECASE)
@@ -40,7 +41,7 @@ _BY_COLUMN = "the columns workload and accelerator, or run"
 
 @dataclass(frozen=True)
 class PublishedWork:
-    """What the benchmark lets an accelerator do with a batch.
+    """The work on a batch that the benchmark prescribes for an accelerator.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ PUBLISHED: Mapping[tuple[str, str], PublishedWork] = {
 
 @dataclass(frozen=True)
 class _Run:
-    """What a run reports: N, hosts, AU as a share, samples and bytes a second."""
+    """What a run reports: N, hosts, AU as a share, samples and bytes per second."""
 
     accelerators: float
     hosts: float
@@ -83,7 +84,7 @@ class _Run:
     place: str
 
     def point(self) -> Point:
-        """A closed test of batches, in so far as its Z is known."""
+        """A closed test of batches, as far as its Z is known."""
         work = PUBLISHED.get((self.workload, self.accelerator))
         told = {
             "samples_ops_s": self.samples,
@@ -123,7 +124,7 @@ class _Run:
 
     @property
     def same_run(self) -> str:
-        """All that hosts of one run report alike."""
+        """What all hosts of one run report alike."""
         totals = (self.accelerators, self.hosts, self.busy, self.samples, self.bandwidth)
         return f"{self.name} {totals}"
 
@@ -140,13 +141,13 @@ def counted_samples(batch: int) -> str:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str:
-    """The last of some words in a text: folders nearer the file say what it is."""
+    """The last of some words in a text: folders nearer to the file say what it is."""
     found = pattern.findall(text.replace("_", "-"))
     return found[-1].lower() if found else ""
 
 
 def _checked(run: _Run) -> _Run:
-    """Refuse what no run can have."""
+    """Refuse impossible numbers."""
     if not 0 < run.busy <= 1:
         msg = (
             f"{run.place}: accelerator utilisation is {four_digits(100 * run.busy)}%; it is above "
@@ -173,7 +174,7 @@ def _summary(text: str, source: str) -> Sequence[Point]:
     bandwidth = amount(metric, "train_io_mean_MB_per_second", source=source, scale=_MEGABYTE)
     model = parsed.get("model")
     workload = _last(_WORKLOAD, model if isinstance(model, str) else source)
-    first = "num_hosts" not in parsed and isinstance(model, str)  # v0.5 emulates V100 only
+    first = "num_hosts" not in parsed and isinstance(model, str)  # v0.5 emulates only V100
     run = _Run(
         accelerators=needed(parsed, "num_accelerators"),
         hosts=amount(parsed, "num_hosts", source=source) or 1.0,
@@ -190,7 +191,7 @@ def _summary(text: str, source: str) -> Sequence[Point]:
 
 
 def _system(source: str) -> str:
-    """The folder of a system in the layout of the published results, if it is in that."""
+    """The folder of a system in the layout of the published results, if the file is in that."""
     parts = re.split(r"[/\\]", source)
     places = [k for k, part in enumerate(parts[:-2]) if part == "results"]
     return parts[places[-1] + 1] if places else ""

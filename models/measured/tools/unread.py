@@ -1,4 +1,4 @@
-"""What tools write that says no more than another of their outputs, which headway reads."""
+"""Outputs of tools that say no more than another of their outputs, which headway reads."""
 
 import re
 
@@ -7,16 +7,16 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Unread:
-    """An output that is known and not read.
+    """An output that headway recognises but does not read.
 
     Parameters
     ----------
     what
-        What it is, in words.
+        A description of it.
     marks
-        How it begins, or a line of its first ones.
+        How it begins, or one of its first lines.
     instead
-        What to read in its place.
+        What to read instead.
     """
 
     what: str
@@ -67,14 +67,14 @@ UNREAD = (
     ),
     _row("Tsung's log", r"^# stats: dump at \d+", "read its samples as CSV with a time each"),
 )
-"""Each kind once; `what_is_unread` asks them in this order."""
+"""All of them; `what_is_unread` tries them in this order."""
 
 _HEAD = 8_000
-"""Characters at the start of a file in which its kind shows."""
+"""Characters at the start of a file by which its kind is recognised."""
 
 
 def unread(text: str) -> Unread | None:
-    """The kind of output that a text is, if it is one that is known and not read.
+    """The kind of an output that headway recognises but does not read; None for any other text.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What fits look like, of one model and of the forms of a server, and what they forecast."""
+"""How fits are shown: of one model, of the forms of a server, and what they forecast."""

@@ -1,4 +1,4 @@
-"""Forecasts described: a fit with what was asked of it besides."""
+"""Forecasts described: a fit, with the predictions and advice that were asked for."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from headway.models.tables.table import Table
 
 
 def describe(forecast: Forecast) -> Description:
-    """The fit's rows; CSV is that of the predictions where there are some."""
+    """The fit's rows; CSV is that of the predictions if there are any."""
     return Description(
         records=lambda: described(forecast.fit).records(),
         scale=lambda: units_of(forecast.fit),

@@ -1,4 +1,4 @@
-"""Gates described: a row a check; a summary in Markdown, and JUnit's XML for what shows tests."""
+"""Gates described: one row per check; a Markdown summary, and JUnit's XML for test viewers."""
 
 from xml.etree import ElementTree
 
@@ -8,7 +8,7 @@ from headway.models.tables.description import Description, Records, field
 
 
 def describe(gate: Gate) -> Description:
-    """A row a check."""
+    """One row per check."""
     return Description(
         records=lambda: _records(gate),
         scale=Scale,
@@ -30,7 +30,7 @@ def _records(gate: Gate) -> Records:
 
 
 def markdown(gate: Gate) -> str:
-    """The checks as a table in Markdown, for the summary of a job."""
+    """The checks as a Markdown table, for the summary of a job."""
     rows = [
         f"| {each.verdict} | {each.group}: {each.name} | {_cell(each.text)} |"
         for each in gate.checks
@@ -44,7 +44,7 @@ def _cell(text: str) -> str:
 
 
 def junit(gate: Gate) -> str:
-    """The checks as cases of JUnit; what is undecided counts as skipped, or as failed if strict."""
+    """The checks as JUnit test cases; undecided ones count as skipped, or as failed if strict."""
     checks, failing = gate.checks, {Verdict.FAILED, *([Verdict.UNDECIDED] * gate.is_strict)}
     failed = sum(each.verdict in failing for each in checks)
     undecided = sum(each.verdict is Verdict.UNDECIDED for each in checks)

@@ -1,4 +1,4 @@
-"""Advice on what to measure next described: a row a further run."""
+"""Advice on what to measure next, described: one row per further run."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from headway.numerals import four_digits, significant
 
 
 def describe(loads: NextLoads) -> Description:
-    """A row a further run: its load in SI, and the factor that the interval reaches then."""
+    """One row per further run: its load in SI, and the factor that the interval then reaches."""
     records = Records(
         (
             Field(("load",), loads.loads.tolist(), csv=("load",)),
@@ -39,7 +39,7 @@ def _table(loads: NextLoads, scale: Scale) -> Table:
 
 
 def runs_table(loads: NextLoads, scale: Scale) -> Table:
-    """A row a further run, without remarks; no columns where there is none.
+    """One row per further run, without remarks; no columns if there is none.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def runs_table(loads: NextLoads, scale: Scale) -> Table:
 
 
 def _reach(factor: float) -> str:
-    """How far an interval reaches: in percent, or as a factor where that is more than twofold."""
+    """How far an interval reaches: in percent, or as a factor if that is more than twofold."""
     if factor > 2:
         return f"up to {four_digits(factor)} times as much or as little"
     return f"± {significant(100 * (factor - 1), 2)}%"

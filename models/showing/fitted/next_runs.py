@@ -1,4 +1,4 @@
-"""The next run of a search described: a row that has the load, or the answer at the end."""
+"""The next run of a search described: one row with the load, or with the answer at the end."""
 
 import math
 
@@ -10,7 +10,7 @@ from headway.models.tables.table import Column, Table
 
 
 def describe(run: NextRun) -> Description:
-    """One row: the next load in SI if there is one, and what is known of the highest."""
+    """One row: the next load in SI, if there is one, and what is known of the highest load."""
     low, middle, high = (end if math.isfinite(end) else None for end in run.highest.tolist())
     records = Records(
         (
@@ -52,9 +52,9 @@ def known(run: NextRun, scale: Scale | None = None) -> str:
     Parameters
     ----------
     run
-        The next run, or the end.
+        The next run, or the end of the search.
     scale
-        The units of an answer; that of what was measured where it is left out.
+        The units of an answer; by default those of what was measured.
     """
     low, middle, high = run.highest.tolist()
     shown = scale or Scale.of([], [run.unit])

@@ -1,4 +1,4 @@
-"""Predictions of a fit described: what is likely at loads, and whether they are sustained."""
+"""Predictions of a fit described: plausible values at loads, and whether loads are sustained."""
 
 import math
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from headway.models.tables.description import Description, Field, Records, Row, 
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, significant
 
-_SURE = 0.995  # share from which a load counts as sustained
+_SURE = 0.995  # share of plausible curves from which a load counts as sustained
 
 _TIME, _RATE = unit("s"), unit("op/s")
 _BAND = (
@@ -23,7 +23,7 @@ _ARRIVING = "requests arrive {}, as measured; " + f"'{_USERS}' is at random (Poi
 
 
 def describe(predictions: Predictions) -> Description:
-    """A row a load, in SI; null where nothing plausible sustains it."""
+    """One row per load in SI; null if no plausible curve sustains it."""
     times = [predictions.response_time, *predictions.percentiles.values()]
     shown = [*((each, _TIME) for each in times), (predictions.throughput, _RATE)]
     return Description(
@@ -40,7 +40,7 @@ def describe(predictions: Predictions) -> Description:
 
 
 def part_document(predictions: Predictions, rows: list[Row]) -> Row:
-    """The predictions, and of percentiles the models that have none."""
+    """The predictions, and the models without a law of the percentiles."""
     without = {"without_percentiles": list(predictions.without_percentiles)}
     corrected = {"measured_tails": [asdict(tail) for tail in predictions.measured_tails]}
     more = without | (corrected if predictions.measured_tails else {})
@@ -64,7 +64,7 @@ def _records(predictions: Predictions) -> Records:
 
 
 def _of_users(predictions: Predictions) -> list[Field]:
-    """Times under Poisson arrivals, where those measured were others."""
+    """Times under Poisson arrivals, if the measured arrivals were of another kind."""
     users, own = predictions.poisson, "poisson"
     if users is None:
         return []
@@ -117,7 +117,7 @@ def _table(predictions: Predictions, scale: Scale) -> Table:
 
 
 def _as_measured(predictions: Predictions) -> list[str]:
-    """How measured percentiles correct those of the form, a line each; and where its law is off."""
+    """How measured percentiles correct those of the form, and where its law is far off."""
     far = (tail for tail in predictions.measured_tails if tail.is_far_off)
     others = (
         f"p{digits(tail.percent)} of the data is {significant(tail.off_by or 0.0, 3)} times that "
@@ -128,7 +128,7 @@ def _as_measured(predictions: Predictions) -> list[str]:
 
 
 def _without(predictions: Predictions) -> list[str]:
-    """Who has no part in the percentiles, in a line."""
+    """A line on the models that have no part in the percentiles."""
     if not predictions.without_percentiles:
         return []
     names = ", ".join(name.removeprefix("response_time_") for name in predictions.percentiles)

@@ -1,4 +1,4 @@
-"""A fitted model as it is kept: with where its values come from, and how sure they are."""
+"""A fitted model as it is saved: with the origin of its values, and how certain they are."""
 
 import math
 from dataclasses import replace
@@ -17,9 +17,9 @@ from headway.models.structure.model import Model
 
 
 def with_provenance(fit: Fit, command: str) -> Model:
-    """The fitted model, each fitted value with its source: data, hash, version, command.
+    """The fitted model, with the source of each fitted value: data, hash, version, command.
 
-    A load that the data set stands at the highest measured one.
+    A load that the data set has the highest measured value.
     """
     sha = fit.measurements.sha256
     digest = f", sha256 {sha}" if sha else ""
@@ -47,7 +47,7 @@ def with_provenance(fit: Fit, command: str) -> Model:
 
 
 def _tails(fit: Fit) -> dict[float, float]:
-    """Measured percentiles over those of the fitted model's law, where it has one."""
+    """Ratios of measured percentiles to those of the fitted model's law, if it has one."""
     table = fit.comparison.table
     best = Draws(fit.problem, fit.optimum.free[None], np.zeros(1))
     tails = tails_of([best], table, measured_percents(table))[0]
@@ -55,14 +55,14 @@ def _tails(fit: Fit) -> dict[float, float]:
 
 
 def _holding(parameter: Parameter, low: float, high: float) -> tuple[float, float]:
-    """An interval that holds the value, whose last digit the search may have rounded, in bounds."""
+    """An interval that contains the value, whose last digit may have been rounded, in bounds."""
     value = float(parameter.value)  # type: ignore[arg-type]
     inside = max(low, parameter.minimum), min(high, parameter.maximum)
     return min(inside[0], value), max(inside[1], value)
 
 
 def _correlations(fit: Fit) -> Correlations:
-    """Correlations by pair, where the data tell them, beside those of what was not fitted."""
+    """Correlations by pair, if the data determine them, and those of unfitted parameters."""
     correlations, before = fit.uncertainty.correlations, fit.model.correlations
     others = {pair: value for pair, value in before.items() if not {*pair} & {*fit.free}}
     pairs = combinations(range(len(fit.free)), 2)

@@ -1,4 +1,4 @@
-"""Fitted servers described: the form that was chosen, its fit, and what that tells."""
+"""Fitted servers described: the form that was chosen, its fit, and what that says."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,7 @@ from headway.models.tables.description import Description
 from headway.models.tables.forms import described, document
 from headway.models.tables.table import Column, Table
 
-_LITTLE = 0.001  # a weight below which its size says nothing
+_LITTLE = 0.001  # a weight below which its size means nothing
 
 
 def describe(server_fit: ServerFit) -> Description:
@@ -34,21 +34,21 @@ def describe(server_fit: ServerFit) -> Description:
 
 
 def _scale(server_fit: ServerFit) -> Scale:
-    """That of the chosen form's fit, and of what it tells of the server."""
+    """The units of the chosen form's fit, and of the server's quantities."""
     known = ((t.value, unit(t.unit)) for t in server_fit.quantities if t.determined)
     return units_of(server_fit.best).completed(known)
 
 
 def _tables(server_fit: ServerFit, scale: Scale) -> list[Table]:
-    """The chosen form with its equation, its fit, what that tells of the server, and the others."""
+    """The chosen form with its equation, its fit, what that says of the server, and others."""
     parameters, *more = main_tables(server_fit.best, scale)
-    fitted = [replace(parameters, title=""), *more]  # what the title says stands above
+    fitted = [replace(parameters, title=""), *more]  # the title's words are already above
     derived = _quantity_table(server_fit, scale)
     return [_chosen_table(server_fit), *fitted, derived, _forms_table(server_fit)]
 
 
 def _chosen_table(server_fit: ServerFit) -> Table:
-    """What was chosen, and its equation in words."""
+    """The form that was chosen, and its equation in words."""
     best, count = server_fit.best, len(server_fit.candidates)
     among = f", the best of {count} forms" if count > 1 else ""
     left_out = left_out_error(best)
@@ -65,7 +65,7 @@ def _chosen_table(server_fit: ServerFit) -> Table:
 
 
 def _equation(server_fit: ServerFit) -> list[str]:
-    """The response time as a sum, a term a line, and the throughput where that was measured."""
+    """The response time as a sum, one term per line, and the throughput if that was measured."""
     signs = chain(["response time ="], repeat("              +"))
     lines = [f"{sign} {term}" for sign, term in zip(signs, server_fit.form.equation, strict=False)]
     if lines and server_fit.best.comparison.output == "throughput":
@@ -74,7 +74,7 @@ def _equation(server_fit: ServerFit) -> list[str]:
 
 
 def _forms_table(server_fit: ServerFit) -> Table:
-    """A line a form, the chosen one first, and below it what those are that may be right."""
+    """One line per form, the chosen one first; below it, what the forms are that may be right."""
     weights = server_fit.weights.tolist()
     rows = [
         (form.name, rms_error(fit), left_out_error(fit), _share(weight, fit), len(fit.free))
@@ -100,7 +100,7 @@ def _forms_table(server_fit: ServerFit) -> Table:
 
 
 def _passed_over(server_fit: ServerFit) -> list[str]:
-    """Say which forms fit as well and are not chosen, as the data say nothing of a parameter."""
+    """Name forms that fit as well but are not chosen, as the data leave a parameter open."""
     return [
         f"not chosen: {form.name}; the data do not determine {' and '.join(fit.out_of_reach)}, "
         f"at a bound or {FAR:.0f} times beyond all that was measured"
@@ -109,7 +109,7 @@ def _passed_over(server_fit: ServerFit) -> list[str]:
 
 
 def _untried(server_fit: ServerFit) -> list[str]:
-    """Say which forms were left out because points repeat loads."""
+    """Name the forms that were left out because points repeat loads."""
     if not server_fit.untried:
         return []
     names, shift = (
@@ -123,7 +123,7 @@ def _untried(server_fit: ServerFit) -> list[str]:
 
 
 def _without_law(server_fit: ServerFit) -> list[str]:
-    """Say which forms were left out because they have no law of what was measured."""
+    """Name the forms that were left out because they have no law of what was measured."""
     names = ", ".join(form.name for form, _ in server_fit.left_out)
     return (
         [f"left out: {names}; they have no distribution of response times, so no percentiles"]
@@ -133,7 +133,7 @@ def _without_law(server_fit: ServerFit) -> list[str]:
 
 
 def _choice(server_fit: ServerFit) -> str:
-    """Say what was chosen and why, and what came next."""
+    """Say what was chosen and why, and which form was next."""
     others = [form.name for form, _ in server_fit.candidates[1:3]]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
     passed = server_fit.passed_over
@@ -161,13 +161,13 @@ def rms_error(fit: Fit) -> str:
 
 
 def left_out_error(fit: Fit) -> str:
-    """The same of points that were left out one by one, as far as it says anything."""
+    """The root mean square error of points left out one by one, as far as it means anything."""
     error = fit.leave_one_out_rms
     return f"{error:.1%}" if error < 10 else "-"
 
 
 def _share(weight: float, fit: Fit) -> str:
-    """A weight, as far as it says anything; none where AICc cannot judge."""
+    """A weight, as far as it means anything; none if AICc cannot judge."""
     if math.isinf(fit.aicc):
         return "-"
     return f"{weight:.1%}" if weight >= _LITTLE else f"below {_LITTLE:.1%}"
@@ -183,7 +183,7 @@ def _quantity_table(server_fit: ServerFit, scale: Scale) -> Table:
 
 
 def _where_to_look(server_fit: ServerFit, quantity: ServerQuantity) -> str:
-    """What to measure to know the saturation throughput, where the data stop short of it."""
+    """What to measure in order to know the saturation throughput, if the data stop short of it."""
     if quantity is not server_fit.saturation or quantity.determined:
         return ""
     try:
@@ -197,7 +197,7 @@ def _where_to_look(server_fit: ServerFit, quantity: ServerQuantity) -> str:
 
 
 def quantity_text(quantity: ServerQuantity, scale: Scale, largest: float | None = None) -> str:
-    """Value and interval, in the unit that suits the largest value beside it."""
+    """A value and its interval, in the unit that suits the largest of the values with it."""
     if not quantity.determined:
         least = scale.text(quantity.low, unit(quantity.unit))
         return "not determined" + (f": at least {least}" if quantity.low > 0 else "")
@@ -205,7 +205,7 @@ def quantity_text(quantity: ServerQuantity, scale: Scale, largest: float | None 
 
 
 def _document(server_fit: ServerFit) -> dict[str, Any]:
-    """The fit's document, with the choice and what it tells."""
+    """The fit's document, with the choice and what it says."""
     return {
         **document(server_fit.best),
         "saturation_throughput": quantity_document(server_fit.saturation),

@@ -1,4 +1,4 @@
-"""Fitted servers side by side described: each with its best form, and all by one form."""
+"""Fitted servers side by side: each with its best form, and all with one form."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ from headway.models.tables.forms import document
 from headway.models.tables.table import Column, Table
 
 MOST_COLUMNS = 4
-"""Servers that one table holds side by side; of more only the chosen forms are shown."""
+"""Most servers that one table holds side by side; for more, only the chosen forms are shown."""
 
 
 def describe(fits: SideBySide) -> Description:
-    """A row a server; in CSV a row a server and quantity, all by one form."""
+    """One row per server; in CSV, one row per server and quantity, all with one form."""
     return Description(
         records=lambda: Records.of(document(server) for server in fits.servers),
         scale=lambda: _scale(fits),
@@ -52,7 +52,7 @@ def _quantities(fits: SideBySide) -> Records:
 
 
 def _scale(side: SideBySide) -> Scale:
-    """One unit a dimension for several servers side by side, that of the files where it suits."""
+    """One unit per dimension for several servers side by side; that of the files if it suits."""
     few = len(side.servers) <= MOST_COLUMNS
     servers = [*side.servers, *(side.common_fits() if few else ())]
     measured = [one.measured.unit for s in side.servers for one in s.best.comparison.each]
@@ -60,7 +60,7 @@ def _scale(side: SideBySide) -> Scale:
 
 
 def _tables(fits: SideBySide, scale: Scale) -> list[Table]:
-    """Each server's chosen form, all by one form, and in what they differ."""
+    """Each server's chosen form, all servers with one form, and how they differ."""
     side = [_side_table(fits, scale)] if len(fits.servers) <= MOST_COLUMNS else []
     return [_winners_table(fits.servers, scale), *side]
 

@@ -22,7 +22,7 @@ _SURE = 1.96  # standard errors of a 95% interval
 
 
 def describe(traced: TracedModel) -> Description:
-    """A row an entry, in SI; people read tables of entries, services, loads and findings."""
+    """One row per entry, in SI; people read tables of entries, services, loads and findings."""
     entries = traced.services.entries
     records = Records(
         (

@@ -1,4 +1,4 @@
-"""Response times in traces beside a model's: a row for all requests, each service, each entry."""
+"""Response times in traces beside a model's: rows for all requests, each service, each entry."""
 
 from math import isfinite
 
@@ -15,7 +15,7 @@ _ALL = "all requests"
 
 
 def describe(beside: TracesBeside) -> Description:
-    """A row a part of a load, in SI; people read a table for each load."""
+    """One row per part of a load, in SI; people read a table for each load."""
     rows = beside.parts
     records = Records(
         (

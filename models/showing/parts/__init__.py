@@ -1,1 +1,1 @@
-"""What else some stations say: how busy each of their servers is."""
+"""Further results of some stations, such as the utilisation of each of their servers."""

@@ -1,4 +1,4 @@
-"""Numbers that a model's parts are made of: each with its unit, or as the formula that it is."""
+"""Numbers of a model's parts: each with its unit, or as the formula that it is."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -15,18 +15,18 @@ from headway.queueing.disciplines.table import DEFAULT
 
 RATE = unit("1/s")
 LOAD_UNITS = {"arrival_rate": RATE, "think_time": unit("s")}
-"""Units of a class's numbers; the others have none."""
+"""Units of a class's numbers; its other numbers have none."""
 
 
 def number_text(read: Formula, own_unit: Unit, scale: Scale) -> str:
-    """A formula as it is written, a number with its unit.
+    """A formula as it is written, or a number with its unit.
 
     Parameters
     ----------
     read
         A formula, or a number in SI units.
     own_unit
-        The unit that such a number has.
+        The number's own unit.
     scale
         The units of the answer that shows it.
 
@@ -46,16 +46,16 @@ def number_text(read: Formula, own_unit: Unit, scale: Scale) -> str:
 def known_values(
     model: Model, scale: Scale, written: Callable[[float], float] = float
 ) -> dict[str, str]:
-    """Parameters that have one value, with it as text.
+    """Values, as text, of the parameters that have a single one.
 
     Parameters
     ----------
     model
-        Whose parameters.
+        The model.
     scale
         The units of the answer that shows them.
     written
-        How far each is written out; in full where left out.
+        How far each is written out; by default in full.
     """
     known = ((p, p.value) for p in model.parameters.values() if p.value is not None)
     single = ((p, written(float(np.asarray(v)))) for p, v in known if np.ndim(v) == 0)
@@ -69,18 +69,18 @@ def number_texts(
     scale: Scale,
     known: Mapping[str, str],
 ) -> list[str]:
-    """A component's number, or its several: of the parameter that has its own name, the value.
+    """Numbers of a component; if a parameter has the number's own name, its value.
 
     Parameters
     ----------
     component
-        Whose number it is.
+        The component.
     name, reads
-        Its name, and its formulas.
+        The number's name, and its formulas.
     scale
         The units of the answer that shows it.
     known
-        As `known_values` has them.
+        As from `known_values`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def unit_in(component: Component, key: str) -> Unit:
 
 
 def kind_text(component: Component, ways: str = "") -> str:
-    """A component's kind, and the discipline of one that does not serve in order of arrival.
+    """A component's kind, and its discipline unless it serves in order of arrival.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def kind_text(component: Component, ways: str = "") -> str:
 
 
 def numbers_of(component: Component) -> Iterator[tuple[str, tuple[Formula, ...]]]:
-    """What a component is made of, by name; no mean of all classes where they have their own.
+    """The numbers of a component by name; without means over classes if these have their own.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def numbers_of(component: Component) -> Iterator[tuple[str, tuple[Formula, ...]]
 
 
 def constants(graph: ModelGraph) -> Iterator[tuple[float, Unit]]:
-    """Every number with a unit that stands in a graph itself, and not in a parameter."""
+    """Numbers with a unit that are in a graph itself, and not in a parameter."""
     for table in (graph.stations, *graph.algorithms.values()):
         for component in table.values():
             for key, reads in component.formulas().items():

@@ -1,4 +1,4 @@
-"""How busy each server is, where a station's servers differ."""
+"""The utilisation of each server, if a station's servers differ."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ from headway.models.tables.table import Column, Table
 
 
 def server_utilisations(solution: Solution) -> dict[str, list[FloatArray]]:
-    """Utilisation of each server by station, shape of the operating points; of open networks.
+    """Utilisation of each server by station, shaped like the operating points; of open networks.
 
-    In closed ones it depends on how often how many are there.
+    In closed networks it depends on the distribution of the number of jobs.
     """
     if not solution.is_open:
         return {}
@@ -28,7 +28,7 @@ def server_utilisations(solution: Solution) -> dict[str, list[FloatArray]]:
 
 
 def server_fields(solution: Solution) -> dict[str, list[Field]]:
-    """How busy each server is over the operating points, by station."""
+    """Utilisation of each server over the operating points, by station."""
     return {
         name: [_field(name, place, share) for place, share in enumerate(shares, 1)]
         for name, shares in server_utilisations(solution).items()
@@ -41,7 +41,7 @@ def _field(name: str, place: int, share: FloatArray) -> Field:
 
 
 def server_tables(solution: Solution) -> list[Table]:
-    """A table of each server at a single point; none where all servers are alike."""
+    """A table of the servers at a single point; none if all servers are equal."""
     rows = [
         (f"{name}[{place}]", float(np.ravel(share)[0]))
         for name, shares in server_utilisations(solution).items()

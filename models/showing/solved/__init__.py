@@ -1,1 +1,1 @@
-"""What more a solution looks like: queue lengths, and what an imported file expected."""
+"""Further views of a solution: queue lengths, and the values that an imported file expects."""

@@ -19,7 +19,7 @@ from headway.models.tables.table import Table
 
 
 def describe(imported: Import) -> Description:
-    """A row a value, in SI: the file's, and headway's for stations it has none of."""
+    """One row per value, in SI: the file's, and headway's for stations without any in the file."""
     lines = imported.lines
     records = Records(
         (
@@ -51,11 +51,12 @@ def describe(imported: Import) -> Description:
 
 
 def values_of(lines: Sequence[ExpectedRow]) -> tuple[Field, ...]:
-    """What the file and headway say, and how they differ."""
+    """The file's values, headway's, and how they differ."""
     units = tuple(line.unit for line in lines)
     values = {name: [getattr(line, name) for line in lines] for name in ("in_file", "solved")}
     names = tuple(line.measure.replace("_", " ") for line in lines)
-    percent = each(lambda _scale, share, _unit: f"{round(100 * share, 2) or 0.0:+.2f}")  # no -0.00
+    # avoids -0.00
+    percent = each(lambda _scale, share, _unit: f"{round(100 * share, 2) or 0.0:+.2f}")
     differences = tuple(line.difference for line in lines)
     return (
         field("measure", (line.measure for line in lines)),
@@ -92,14 +93,14 @@ def table_of(
     heads: list[str],
     also: str = "",
 ) -> Table:
-    """The table of an import, whose rows begin with some columns."""
+    """The table of an import, whose rows begin with given columns."""
     titles = (*heads, "measure", "in file", "solved", "difference [%]")
     notes = [_agreement(imported), *imported.notes, also]
     return records.table(imported.model.name, scale, filter(None, notes), titles=titles)
 
 
 def _agreement(imported: Import | LayeredImport) -> str:
-    """How many of the file's intervals hold headway's values."""
+    """How many of the file's intervals contain headway's values."""
     inside = [line.inside for line in imported.lines if line.inside is not None]
     if not inside:
         return ""

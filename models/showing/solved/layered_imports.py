@@ -8,7 +8,7 @@ _SINGULAR = {"processors": "processor", "tasks": "task", "entries": "entry"}
 
 
 def describe(imported: LayeredImport) -> Description:
-    """A row a value, in SI, of a processor, task or entry."""
+    """One row per value, in SI, of a processor, task or entry."""
     lines = imported.lines
     parts = [_SINGULAR[line.job_class] for line in lines]
     names = [line.station for line in lines]

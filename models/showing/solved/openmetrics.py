@@ -25,13 +25,13 @@ class Family:
     Parameters
     ----------
     name
-        With its unit at the end, where it has one.
+        Its name, with the unit at the end if it has one.
     doc
         What it is, in a line.
     labels
-        What its samples say of themselves, in their order.
+        Labels of its samples, in order.
     unit
-        As OpenMetrics writes it; empty for numbers without one.
+        The unit as OpenMetrics writes it; empty for numbers without one.
     kind
         ``gauge`` or ``info``.
     """
@@ -58,7 +58,7 @@ THROUGHPUT = Family("headway_throughput", "Jobs completed per second", _POINT)
 UTILISATION = Family("headway_utilisation_ratio", "Share of the servers in use", _POINT, "ratio")
 OTHER = Family("headway_output", "Any other output, in SI units", _POINT)
 FAMILIES = (MODEL, SATURATION, ERROR, RESPONSE, THROUGHPUT, UTILISATION, OTHER)
-"""Every family that is written, in its order."""
+"""All families that are written, in order."""
 
 _BY_OUTPUT = {
     "response_time": RESPONSE,
@@ -151,7 +151,7 @@ def _block(family: Family, samples: list[Sample]) -> Iterator[str]:
     repeated: set[str] = set()
     for labels, value in samples:
         said = ",".join(f'{label}="{_escaped(labels[label])}"' for label in family.labels)
-        if said not in repeated:  # repeats of a load: the first of them
+        if said not in repeated:  # of repeats of a load, the first counts
             repeated.add(said)
             yield f"{name}{{{said}}} {_number(value)}"
 

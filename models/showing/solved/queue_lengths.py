@@ -1,4 +1,4 @@
-"""Queue lengths described: by station and operating point, how many jobs are there."""
+"""Queue lengths described: the number of jobs at each station, by operating point."""
 
 from itertools import chain
 from typing import Any
@@ -16,13 +16,13 @@ from headway.queueing.numbers.laws import NumberLaw
 from headway.queueing.times.laws import merged
 
 _SHOWN = 0.999  # share of the time that a printed table covers
-_MOST_ROWS = 30  # rows of a printed table; of more numbers several share a row
+_MOST_ROWS = 30  # rows of a printed table; with more numbers of jobs, several share a row
 _SHARES = (0.5, 0.95, 0.99)
 _HEADS = ("mean", "variance", "P(0)", "waits", *(f"{digits(100 * s)}%" for s in _SHARES))
 
 
 def describe(lengths: QueueLengths[Solution]) -> Description:
-    """A row an operating point, in CSV a row a number of jobs, in the units of the solution."""
+    """One row per operating point; in CSV, one row per number of jobs; in the solution's units."""
     solution = lengths.solution
     return Description(
         records=lambda: _records(lengths),
@@ -40,7 +40,7 @@ def describe(lengths: QueueLengths[Solution]) -> Description:
 
 
 def _records(lengths: QueueLengths[Solution]) -> Records:
-    """By station what its law says at each operating point."""
+    """For each station, the summary of its law at each operating point."""
     documents = [
         {name: _law(laws[k], listed(laws)) for name, laws in lengths.laws.items()}
         for k in range(_points(lengths))
@@ -50,7 +50,7 @@ def _records(lengths: QueueLengths[Solution]) -> Records:
 
 
 def _chances(lengths: QueueLengths[Solution]) -> Records:
-    """A row a number of jobs, station and operating point."""
+    """One row per number of jobs, station and operating point."""
     rows = [
         (k, name, number, chance)
         for k in range(_points(lengths))
@@ -71,14 +71,14 @@ def _chances(lengths: QueueLengths[Solution]) -> Records:
 
 
 def _doubts(lengths: QueueLengths[Solution]) -> str:
-    """What is not exact about the solution, and what laws assume."""
+    """What is not exact about the solution, and what the laws assume."""
     known = lengths.solution.approximation
     assumed = (note.removeprefix("approximate: ") for note in _assumed(lengths))
     return "; ".join([*([known] if known else []), *assumed])
 
 
 def _tables(lengths: QueueLengths[Solution], scale: Scale) -> list[Table]:
-    """What laws sum up to by station and point; of a single point, the chances too."""
+    """Summaries of the laws by station and point; for a single point, the probabilities too."""
     summary = _summary_table(lengths, scale)
     return [summary] if _points(lengths) > 1 else [summary, _chances_table(lengths)]
 
@@ -109,14 +109,14 @@ def _moments(law: NumberLaw | None) -> tuple[float, ...]:
 
 
 def _assumed(lengths: QueueLengths[Solution]) -> list[str]:
-    """What laws take for granted, if anything."""
+    """The assumptions of the laws, if any."""
     laws = chain.from_iterable(lengths.laws.values())
     notes = merged(*(law.notes for law in laws if law is not None))
     return [f"approximate: {'; '.join(notes)}"] if notes else []
 
 
 def _chances_table(lengths: QueueLengths[Solution]) -> Table:
-    """Chances of 0, 1, 2... jobs as far as they matter; of many, several numbers a row."""
+    """Probabilities of 0, 1, 2... jobs as far as they matter; many share a row."""
     laws = {name: each[0] for name, each in lengths.laws.items() if each[0] is not None}
     most = max((covered(law, _SHOWN) for law in laws.values()), default=0)
     wide = -(-(most + 1) // _MOST_ROWS)

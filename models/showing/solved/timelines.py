@@ -1,4 +1,4 @@
-"""A load over time described: a row a period, and sentences on the worst of it and the whole."""
+"""A load over time described: one row per period, and sentences on the worst part and the whole."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,10 +23,10 @@ from headway.numerals import digits, significant
 
 SECOND, RATE, SHARE = unit("s"), unit("op/s"), unit("%")
 LONG = 7200.0
-"""Length of a day from which on times are shown as on a clock [s]; chosen."""
+"""Length of a day from which times are shown as on a clock [s]. Chosen."""
 
 _DATED = 1e8
-"""Time from which on it is one since 1970, in universal time [s]; chosen: three years."""
+"""Time from which a time counts as one since 1970, in UTC [s]: three years. Chosen."""
 
 INTERVAL = (2.5, 97.5)
 
@@ -36,11 +36,11 @@ _CLIENTS: dict[str, tuple[Unit, str | None, Writer | None]] = {
     "abandonment": (SHARE, "given up", common),
     "wasted_work": (ONE, None, None),
 }
-"""How what becomes of clients that give up is shown: unit, title of a column, and its numbers."""
+"""How the outputs of clients that give up are shown: unit, column title, and number format."""
 
 
 def describe(timeline: Timeline) -> Description:
-    """A row a period."""
+    """One row per period."""
     return Description(
         records=lambda: _records(timeline.periods),
         scale=lambda: _scale(timeline),
@@ -61,12 +61,12 @@ def percent_name(percent: float) -> str:
 
 
 def is_clock(at: float, length: float) -> bool:
-    """Whether a point in time is shown as on a clock: of a long day, or a time since 1970."""
+    """Whether a point in time is shown as on a clock: on a long day, or as a time since 1970."""
     return length >= LONG or at > _DATED
 
 
 def moment(at: float, length: float) -> str:
-    """A point in time as people read it, in a day that is so long.
+    """A point in time as people read it, on a day of this length.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _sentences(timeline: Timeline, scale: Scale) -> Iterator[str]:
 
 
 def lasting(time: float) -> str:
-    """How long something lasts, as people read it.
+    """A duration as people read it.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def lasting(time: float) -> str:
 
 
 def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
-    """What an autoscaler did, and what it needs."""
+    """Sentences on what an autoscaler did, and what it needs."""
     scaling = timeline.scaling
     if scaling is None:
         return

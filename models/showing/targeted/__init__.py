@@ -1,1 +1,1 @@
-"""How answers to targets are shown: what they take, sizes, and when what is full."""
+"""How answers to targets are shown: the value needed, sizes, and when resources saturate."""

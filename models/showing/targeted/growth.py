@@ -1,4 +1,4 @@
-"""Growth described: when which resource saturates."""
+"""Growth described: when each resource saturates."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from headway.numerals import digits, significant
 
 
 def describe(growth: Growth) -> Description:
-    """A row a resource, in the order in which they saturate."""
+    """One row per resource, in the order in which they saturate."""
     records = Records(tuple(_fields(growth)))
     return Description(
         records=lambda: records,

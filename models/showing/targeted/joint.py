@@ -1,4 +1,4 @@
-"""What several goals take, described."""
+"""Several goals at once, described."""
 
 from headway.models.analysis.joint import JointTarget
 from headway.models.analysis.target import value_now
@@ -19,7 +19,7 @@ from headway.numerals import four_digits
 
 
 def describe(target: JointTarget) -> Description:
-    """A row a goal: its limit, what is reached, and whether it limits the value."""
+    """One row per goal: its limit, the value reached, and whether it limits the parameter."""
     model, parameter = target.model, target.model.parameters[target.parameter]
     now = value_now(model, target.parameter)
     facts = {

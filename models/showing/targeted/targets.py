@@ -1,4 +1,4 @@
-"""What a target takes, described: a row from now to what is needed."""
+"""What a target takes, described: one row from the present value to the one needed."""
 
 from headway.models.analysis.target import Target, value_now
 from headway.models.language.parameters import Parameter
@@ -11,7 +11,7 @@ from headway.numerals import four_digits, is_whole
 
 
 def describe(target: Target) -> Description:
-    """One row: what is wanted of which output, the value now, and the value needed."""
+    """One row: the output and its target, the parameter's value now, and the value needed."""
     model, parameter = target.model, target.model.parameters[target.parameter]
     now, unit = value_now(model, target.parameter), parameter.unit
     shown = [(now, unit), (target.value, unit), (target.wanted, model.meaning(target.output).unit)]
@@ -37,7 +37,7 @@ def describe(target: Target) -> Description:
 
 
 def _columns_read(target: Target) -> dict[str, str]:
-    """The columns of the data that the model was fitted to."""
+    """The columns of the data to which the model was fitted."""
     return target.axes.document() if target.axes else {}
 
 

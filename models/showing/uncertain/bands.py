@@ -19,7 +19,7 @@ from headway.models.uncertain.propagation import Propagation
 
 
 def describe(propagation: Propagation) -> Description:
-    """A row an operating point, as of a solution, with ``ci95`` and ``saturated_share``."""
+    """One row per operating point, as for a solution, with ``ci95`` and ``saturated_share``."""
     return Description(
         records=lambda: _records(propagation),
         scale=lambda: units_of(propagation.solution),

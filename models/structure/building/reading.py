@@ -18,10 +18,10 @@ Expression: TypeAlias = Quantity | str
 
 @dataclass(frozen=True, eq=False)
 class Reading(Structure):
-    """A graph that reads texts, numbers and SymPy expressions as formulas of its names."""
+    """A graph that reads text, numbers and SymPy expressions as formulas of its names."""
 
     def declare(self, *names: str) -> Self:
-        """Name parameters that formulas may use and `at` gives values."""
+        """Declare parameters that formulas may use and that `at` gives values."""
         known = {*self.parameters, "arrival_rate"}
         new = tuple(name for name in names if name not in known)
         for name in new:
@@ -29,7 +29,7 @@ class Reading(Structure):
         return replace(self, parameters=self.parameters + new)
 
     def without(self, name: str) -> Self:
-        """The same graph without a parameter, which no formula may use."""
+        """The graph without a parameter that no formula uses."""
         return replace(self, parameters=tuple(each for each in self.parameters if each != name))
 
     def _check_new(self, name: str) -> None:
@@ -47,7 +47,7 @@ class Reading(Structure):
     def _fields(
         self, name: str, values: Mapping[str, Amount]
     ) -> tuple[Self, dict[str, Formula | tuple[Formula, ...]]]:
-        """Read the numbers of a component, lists as several formulas."""
+        """Read the numbers of a component; lists become several formulas."""
         if not name.isidentifier() or self.has_component(name):
             why = "is already taken" if name.isidentifier() else "is not a valid name"
             msg = f"component {name!r} {why}; choose another name, with letters, digits and _ only"
@@ -66,7 +66,7 @@ class Reading(Structure):
     def _read_all(
         self, expressions: Mapping[Any, Expression | None], place: str
     ) -> tuple[Self, dict[Any, Formula]]:
-        """Read several expressions; those that are None are left out."""
+        """Read several expressions, leaving out those that are None."""
         graph = self
         read = {}
         for key, expression in expressions.items():
@@ -75,7 +75,7 @@ class Reading(Structure):
         return graph, read
 
     def _read(self, expression: Expression, place: str) -> tuple[Self, Formula]:
-        """Make a formula of an expression; declare the symbols of a SymPy one."""
+        """Make a formula of an expression; symbols of a SymPy expression are declared."""
         if isinstance(expression, str):
             read = formula_at(expression, place)
             self.check_known(read, place)
@@ -88,7 +88,7 @@ class Reading(Structure):
         return self.declare(*sorted(self._unknown(read))), read
 
     def _unknown(self, read: Formula) -> list[str]:
-        """Names of a formula that this graph does not have."""
+        """Names in a formula that this graph lacks."""
         return [name for name in read.names if not self.has(name)]
 
     def check_known(self, read: Formula, place: str) -> None:

@@ -1,4 +1,4 @@
-"""Stations of a graph that is being built, and who comes to them, by which ways."""
+"""Stations of a graph that is being built, the jobs that come to them, and their routes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -49,30 +49,31 @@ class TrafficBuilding(Reading):
         Parameters
         ----------
         name, station
-            What formulas and tables call it, and its kind with its numbers.
+            What formulas and tables call the station, and its kind with its numbers.
         visits
             Mean visits of a job, for all classes or by class, in place of routes.
         service_times
-            Service time by class, of every class that comes, where it is not that of `station`
-            for all.
+            Service time by class, for every class that comes, if it is not that of `station` for
+            all.
         discipline
             ``fcfs`` serves in order of arrival, ``ps`` shares the servers among all present,
-            ``lcfs`` interrupts for the last to come, ``siro`` takes one by chance; ``priority``
-            takes the highest priority first, ``preemptive`` interrupts the others for it.
+            ``lcfs`` is interrupted by the latest arrival, ``siro`` picks a job at random;
+            ``priority`` serves the highest priority first, ``preemptive`` also interrupts lower
+            ones for it.
         scvs
-            Squared coefficient of variation of service times by class, where a kind has one and
+            Squared coefficient of variation of service times by class, for kinds that have one, if
             it is not that of `station` for all.
         blocking
-            What becomes of those who find it full, of a kind with ``places``: ``after service``
-            holds them up at the server that has served them, ``repetitive`` serves them once
-            more and draws where they go anew; left out they are lost. Those from outside are lost.
+            What becomes of jobs that find a kind with ``places`` full: ``after service`` holds a
+            job at the server that has served it; ``repetitive`` serves it again and chooses its
+            route anew; by default it is lost. Jobs from outside are always lost.
         replicas
-            Equal copies of it, each with its own queue; its answers are those of all together.
+            Number of equal copies, each with its own queue; results are those of all together.
         route
-            How a job chooses among them, or among the queues of a `Parallel`: ``random``,
+            How a job chooses among the copies, or among the queues of a `Parallel`: ``random``,
             ``round-robin``, ``two-choices`` (the shorter of two drawn at random) or ``shortest``.
         drop_older_than
-            Age of a request beyond which it is dropped, unserved, when its turn comes [s].
+            Age of a request beyond which it is dropped, without service, when its turn comes [s].
 
         Examples
         --------
@@ -131,10 +132,10 @@ class TrafficBuilding(Reading):
         name
             What formulas and tables call it.
         branches
-            Stations of the graph, each of which serves a part; what else comes to them goes on by
-            their own routes, parts come back here.
+            Stations of the graph, each of which serves a part. Other jobs that come to them follow
+            their own routes; parts return here.
         needed
-            Parts that have to be done; all if left out. The others are done all the same.
+            Number of parts that must be done; by default all. The others are done all the same.
         visits
             As for `station`.
 
@@ -172,9 +173,9 @@ class TrafficBuilding(Reading):
         name
             What formulas and tables call it: ``threads.waiting_time``, ``threads.full``.
         stations
-            Its stations, of kinds with a product form and without places of their own.
+            Its stations, of kinds with a product form and without limits of their own.
         limit
-            Jobs inside at once, a whole number of 1 or more, or a formula.
+            Most jobs inside at once, a whole number of 1 or more, or a formula.
 
         Raises
         ------
@@ -214,23 +215,25 @@ class TrafficBuilding(Reading):
         name
             What formulas, routes and tables call it.
         arrival_rate, population, think_time
-            Jobs that come [1/s], or that circulate, and how long they think in between [s].
+            Rate at which its jobs arrive [1/s]; or number of jobs that circulate, and their think
+            time [s].
         priority
-            1 goes first; each class has one where a station goes by priority.
+            Priority, 1 being the highest; each class has one if a station serves by priority.
         arrival_scv
-            Squared coefficient of variation of the times between arrivals of an open class, 1 for
-            Poisson ones, as they are where no class says one. With it, variability is propagated.
+            Squared coefficient of variation of an open class's interarrival times; 1 for Poisson
+            arrivals, the default if no class gives one. If one does, variability is propagated.
         arrives
-            Station where an open class comes in, or its shares by station; else where all do.
+            Station where an open class enters, or its shares by station; by default where all
+            classes do.
         reference
-            Station where rounds of a closed class begin, and end where nothing leaves; else the
-            first one.
+            Station where rounds of a closed class begin, and end if nothing leaves; by default the
+            first.
 
         Raises
         ------
         GraphError
-            For a class given twice, both or neither of rate and population, or a reference of
-            an open class, arrivals or their scv of a closed one.
+            For a class given twice, both or neither of rate and population, a reference for an open
+            class, and arrivals or their scv for a closed one.
 
         Examples
         --------
@@ -315,11 +318,11 @@ class TrafficBuilding(Reading):
         Parameters
         ----------
         source, target, probability
-            From where to where, and the share.
+            The stations that the route joins, and the share of jobs that take it.
         job_class
-            Whose way it is; that of every class if left out.
+            The class that takes it; by default every class.
         becomes
-            The class that these jobs have from there on; the one they have if left out.
+            The class that these jobs change into; by default none.
 
         Raises
         ------
@@ -343,21 +346,21 @@ class TrafficBuilding(Reading):
         return replace(graph, routes=graph.routes.adding(route))
 
     def route_all(self, matrix: ArrayLike) -> Self:
-        """Send jobs between all stations by a matrix of probabilities, taken as it is.
+        """Send jobs between all stations by a matrix of probabilities.
 
         Parameters
         ----------
         matrix
-            Probability to go from each station (row) to each (column), in the order in which
-            the stations were added; a row sums to 1 at most, what is left leaves the system.
-            Routes with a formula go by `route`, where the matrix has 0. Of a graph with a
-            `reference`, rows may all sum to 1.
+            Probability of going from each station (row) to each (column), in the order in which the
+            stations were added. A row sums to at most 1; the rest leaves the system. Routes with a
+            formula are given by `route`, and have 0 in the matrix. In a graph with a `reference`,
+            all rows may sum to 1.
 
         Raises
         ------
         GraphError
-            For a matrix of another shape, probabilities outside 0 to 1, a row that sums to
-            more than 1, stations that nothing leaves, or a route given twice.
+            For a matrix of another shape, probabilities outside 0 to 1, a row that sums to more
+            than 1, stations that nothing leaves, or a route given twice.
 
         Examples
         --------
@@ -384,17 +387,18 @@ class TrafficBuilding(Reading):
         Parameters
         ----------
         station, rate
-            Where they come in, and how many [1/s]; the parameter ``arrival_rate`` if left out.
+            The station where jobs enter, and their rate [1/s]; by default the parameter
+            ``arrival_rate``.
         scv
-            Squared coefficient of variation of the times between them, 0 or more: 1 for Poisson
-            arrivals, as they are where no place says one. With it, variability is propagated
+            Squared coefficient of variation of the interarrival times, 0 or more; 1 for Poisson
+            arrivals, the default if no station gives one. If one does, variability is propagated
             through the whole network (`headway.queueing.variability`).
         batch
             How many jobs arrive together, 1 or more: a whole number; ``{"mean": 4}`` for geometric
             sizes; or probabilities by size, ``{1: 0.5, 2: 0.5}``. The rate remains that of jobs.
         course
             Rates that follow time, or a trace (`headway.queueing.flows.courses`), in place of rate
-            and scv: a simulation plays it, and so does a model that is solved over time.
+            and scv: used by simulations, and by solutions over time.
 
         Examples
         --------
@@ -438,24 +442,23 @@ class TrafficBuilding(Reading):
         *,
         server_notices: bool = False,
     ) -> Self:
-        """Let the clients of a class give up and ask again.
+        """Let the clients of a class give up and retry.
 
         Parameters
         ----------
         numbers
-            By the names of the fields of `headway.queueing.flows.clients.Clients`: ``patience``,
-            ``timeout``, ``retries``, ``backoff`` and others.
+            Numbers by the names of the fields of `headway.queueing.flows.clients.Clients`:
+            ``patience``, ``timeout``, ``retries``, ``backoff`` and others.
         job_class
-            Whose clients they are; "" in a graph without classes.
+            The class of the clients; "" in a graph without classes.
         server_notices
-            Whether servers stop to work for a client that has gone; otherwise they work on for
-            nobody.
+            Whether servers stop work for a client that has gone; otherwise they finish it in vain.
 
         Raises
         ------
         GraphError
-            For a class that is not there or is closed, clients given twice, or a number that they
-            do not have.
+            For a class that does not exist or is closed, clients given twice, or a number that
+            clients do not have.
 
         Examples
         --------
@@ -497,18 +500,20 @@ class TrafficBuilding(Reading):
         scales
             The parameter that is the number of replicas; its value is that at the start of a day.
         numbers
-            By the names of `headway.queueing.transient.autoscaler.Autoscaler`: ``target`` and
-            ``maximum``, and others such as ``start_delay``, whose defaults are Kubernetes' own.
+            Numbers by the names in `headway.queueing.transient.autoscaler.Autoscaler`: ``target``
+            and ``maximum``, and others such as ``start_delay``, whose defaults are those of
+            Kubernetes.
         metric
-            ``utilisation``, ``queue`` or ``rate``, of a replica.
+            The metric per replica that is observed: ``utilisation``, ``queue`` or ``rate``.
         asks_for
-            How many replicas it asks for in place of Kubernetes' rule: a formula of ``seen`` (the
+            Number of replicas to ask for, in place of Kubernetes' rule: a formula of ``seen`` (the
             metric), ``replicas``, ``ready`` and parameters, rounded up.
 
         Raises
         ------
         GraphError, InvalidParameter
-            For a parameter that is not there, and numbers that it does not have or may not have.
+            For a parameter that does not exist, and for numbers that an autoscaler does not have or
+            that are outside their domain.
 
         Examples
         --------
@@ -539,7 +544,7 @@ class TrafficBuilding(Reading):
 
 
 def _check_courses(name: str, courses: "Mapping[str, Course]") -> None:
-    """Refuse arrivals by time beside a class, whose arrivals have a rate of their own."""
+    """Refuse arrivals that follow time together with classes, whose arrivals have rates."""
     if name and courses:
         msg = (
             f"class {name}: arrivals at {next(iter(courses))} follow time, which headway plays of "
@@ -549,7 +554,7 @@ def _check_courses(name: str, courses: "Mapping[str, Course]") -> None:
 
 
 def _of_any(name: str, station: Station, scvs: dict[str, Any]) -> dict[str, Any]:
-    """Refuse scvs by class of a kind whose times have no scv of their own to give."""
+    """Refuse scvs by class for a kind whose service times have no scv to set."""
     if scvs and "scv" not in [f.name for f in fields(station)]:  # type: ignore[arg-type]
         msg = f"{name}: a {type(station).__name__} has no scv; use MG1, MGm or GGm"
         raise GraphError(msg)

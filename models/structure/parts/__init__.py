@@ -1,1 +1,1 @@
-"""What a graph is made of: components, routes, and the keys of their numbers."""
+"""The parts of a graph: components, routes, and the keys of their numbers."""

@@ -1,4 +1,4 @@
-"""An autoscaler of a model: which parameter it sets, by which metric, and its numbers."""
+"""An autoscaler of a model: the parameter that it sets, its metric, and its numbers."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from headway.queueing.transient.autoscaler import NUMBERS, Autoscaler
 from headway.records import dataclass
 
 SEEN = ("seen", "ready", "replicas")
-"""What a rule of one's own may name besides parameters: the metric, and replicas, ready and all."""
+"""What a user's rule may name besides parameters: the metric, and replicas, ready and in all."""
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,17 @@ class AutoscalerTerms:
     scales
         The parameter that is the number of replicas; its value is that at the start of a day.
     metric
-        What it looks at.
+        The metric that it observes.
     numbers
         Formulas by the names of the numbers of `Autoscaler`.
     rule
-        How many replicas it asks for, a formula of `SEEN` and parameters; Kubernetes' rule if None.
+        Number of replicas to ask for, a formula of `SEEN` and parameters; None for Kubernetes'
+        rule.
 
     Raises
     ------
     GraphError
-        For a name that is none, and without a target or a maximum.
+        For an unknown name, or without a target or a maximum.
     """
 
     scales: str
@@ -53,12 +54,12 @@ class AutoscalerTerms:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names in the formulas."""
+        """Names in its formulas."""
         own = frozenset[str]() if self.rule is None else self.rule.names - set(SEEN)
         return own.union(*(read.names for _, read in self.numbers))
 
     def evaluate(self, values: Mapping[str, Amount]) -> Autoscaler:
-        """The autoscaler with these values of parameters.
+        """The autoscaler at these values of the parameters.
 
         Raises
         ------
@@ -77,12 +78,12 @@ class AutoscalerTerms:
 
 @dataclass(frozen=True)
 class _OwnRule:
-    """How many replicas a formula asks for, with these values of parameters."""
+    """A rule for the number of replicas given by a formula, at these values of the parameters."""
 
     formula: Formula
     values: Mapping[str, Amount]
 
     def __call__(self, seen: FloatArray, ready: int, count: int) -> FloatArray:
-        """Of what is seen, ready replicas, and all."""
+        """The number of replicas, from the metric, the ready replicas, and all of them."""
         own = dict(zip(SEEN, (seen, float(ready), float(count)), strict=True))
         return np.asarray(self.formula.evaluate({**self.values, **own}), float)

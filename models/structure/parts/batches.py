@@ -1,4 +1,4 @@
-"""Jobs that arrive together: how many, by formulas."""
+"""Sizes of batches of arrivals, given by formulas."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ class Batch:
     Parameters
     ----------
     numbers
-        Probabilities by size; or the constant size, by "", or the mean of geometric sizes, by
+        Probabilities by size; or the constant size, by ""; or the mean of geometric sizes, by
         ``mean``.
 
     Raises
@@ -48,12 +48,12 @@ class Batch:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names in the formulas."""
+        """Names in its formulas."""
         return frozenset[str]().union(*(read.names for _, read in self.numbers))
 
     @property
     def text(self) -> str:
-        """As people read it: ``4``, ``mean 4``, or ``1: 0.5, 2: 0.5``."""
+        """The sizes as people write them: ``4``, ``mean 4``, or ``1: 0.5, 2: 0.5``."""
         texts = [read.text if not key else f"{key} {read.text}" for key, read in self.numbers]
         if self.numbers[0][0] in ("", MEAN):
             return texts[0]

@@ -1,4 +1,4 @@
-"""Ways of single classes of jobs: their routes, where they come in, where their rounds begin."""
+"""Routes of single classes of jobs, where they enter, and where their rounds begin."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
@@ -12,22 +12,22 @@ from headway.models.structure.parts.keys import Key
 from headway.records import dataclass
 
 EVERY = ""
-"""The class of routes for every class, and of a reference of a model without classes."""
+"""Stands for every class in routes, and for the reference of a model without classes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassRouting(Kept):
-    """Routes, arrivals and references of single classes, beside the routes for all.
+    """Routes, arrivals and references of single classes, in addition to the routes of all classes.
 
     Parameters
     ----------
     routes
-        Routes of one class, or that turn a class into another one.
+        Routes of one class, or on which a class changes into another.
     arrives
-        Shares of the stations where an open class comes in, by class.
+        Shares of the stations where an open class enters, by class.
     references
         Station where rounds begin and end, by closed class; that of a closed network without
-        classes under "".
+        classes is under "".
     """
 
     routes: tuple[Route, ...] = ()
@@ -40,7 +40,7 @@ class ClassRouting(Kept):
         return bool(self.routes or self.arrives or set(self.references) - {EVERY})
 
     def adding(self, route: Route) -> "ClassRouting":
-        """The same with one more route.
+        """The routing with one more route.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Clients that give up and ask again: how, by formulas."""
+"""How clients give up and retry, given by formulas."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -12,7 +12,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class ClientTerms:
-    """How clients of a class give up and ask again, with a formula for each number.
+    """How clients of a class give up and retry, with a formula for each number.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class ClientTerms:
     Raises
     ------
     GraphError
-        For a name that is none.
+        For an unknown name.
     """
 
     numbers: tuple[tuple[str, Formula], ...]
@@ -39,17 +39,17 @@ class ClientTerms:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names in the formulas."""
+        """Names in its formulas."""
         return frozenset[str]().union(*(read.names for _, read in self.numbers))
 
     @property
     def text(self) -> str:
-        """As people read it: ``timeout 0.1, retries 3``."""
+        """The numbers as people write them: ``timeout 0.1, retries 3``."""
         texts = [f"{name} {read.text}" for name, read in self.numbers]
         return ", ".join([*texts, *(["server notices"] if self.notices else [])])
 
     def evaluate(self, values: Mapping[str, Amount]) -> Clients:
-        """Their numbers at all operating points.
+        """The clients at all operating points.
 
         Raises
         ------

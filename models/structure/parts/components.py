@@ -21,7 +21,7 @@ STATION_PARTS = (
     "residence_time",
     "queue_length",
 )
-"""What formulas may ask of a station beside its own numbers."""
+"""What formulas may use of a station besides its own numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,25 +35,25 @@ class Component(Kept):
     fields
         Formula of each number; several for a list, such as load-dependent rates.
     visits
-        Visits of a job, by class ("" for every class); empty where routes say it.
+        Visits of a job, by class ("" for every class); empty if routes determine them.
     service_times
-        Service time by class, where classes differ.
+        Service time by class, if classes differ.
     scvs
-        Squared coefficient of variation of service times by class, where classes differ.
+        Squared coefficient of variation of service times by class, if classes differ.
     labels
         Names of a pipeline's stages.
     discipline
-        Whose turn it is where service times differ by class, `headway.queueing.Discipline`.
+        Order of service, where service times differ by class: `headway.queueing.Discipline`.
     branches
-        Of a fork, the stations to which it sends the parts of a request.
+        For a fork, the stations to which it sends the parts of a request.
     platform
-        The published machine that a link's numbers are of, where it was given no others.
+        The published machine whose numbers a link has, if it was given no others.
     blocking
-        What becomes of those who find a station full, `headway.queueing.Blocking`.
+        What becomes of jobs that find a station full, `headway.queueing.Blocking`.
     choice
         How a job chooses among the queues of a station.
     oldest
-        Age of a request beyond which it is dropped when its turn comes [s]; None where none is.
+        Age of a request beyond which it is dropped when its turn comes [s]; None if it never is.
     """
 
     kind: type
@@ -71,7 +71,7 @@ class Component(Kept):
 
     @cached_property
     def serves_as(self) -> type:
-        """The kind whose laws hold under its discipline and choice: another one for some."""
+        """The kind whose laws apply under its discipline and choice: not always its own."""
         if self.choice is not QueueChoice.RANDOM:
             return getattr(self.kind, "chosen_as", None) or self.kind
         shared = self.discipline.shares and getattr(self.kind, "shared_as", None)
@@ -85,7 +85,7 @@ class Component(Kept):
 
     @property
     def label(self) -> str:
-        """Its kind, and a discipline or choice that changes what the kind can do."""
+        """Its kind, and any discipline or choice that changes what the kind can do."""
         sorted_by = f" under discipline {self.discipline}" if self.discipline.by_size else ""
         chosen = self.choice is not QueueChoice.RANDOM
         return self.kind.__name__ + sorted_by + (f" with route {self.choice}" if chosen else "")
@@ -102,11 +102,11 @@ class Component(Kept):
 
     @cached_property
     def loses(self) -> bool:
-        """Whether it rejects jobs when full, instead of blocking them elsewhere."""
+        """Whether it loses jobs when full, rather than block them elsewhere."""
         return self.can.loses and not self.blocking
 
     def formulas(self) -> dict[str, tuple[Formula, ...]]:
-        """Every formula it is made of, by name."""
+        """All its formulas, by name."""
         own = {n: f if isinstance(f, tuple) else (f,) for n, f in self.fields.items()}
         own |= {f"visits[{c}]": (f,) for c, f in self.visits.items()}
         own |= {} if self.oldest is None else {"drop_older_than": (self.oldest,)}
@@ -116,16 +116,16 @@ class Component(Kept):
 
 @dataclass(frozen=True)
 class Route:
-    """A way from one station to another, taken with a probability.
+    """A route from one station to another, taken with a probability.
 
     Parameters
     ----------
     source, target, probability
-        From where to where, and which share of the jobs takes it.
+        The stations that it joins, and the share of jobs that take it.
     job_class
-        Whose way it is; that of every class if empty.
+        The class that takes it; empty for every class.
     becomes
-        The class that a job has from there on; the one it has if empty.
+        The class that a job changes into; empty if it does not change.
     """
 
     source: str

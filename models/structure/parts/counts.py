@@ -1,4 +1,4 @@
-"""Parameters that count something: servers, places and jobs come in whole numbers."""
+"""Parameters that count something: servers, places and jobs are whole numbers."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,17 +6,17 @@ from headway.models.language.formula import Call, Formula, Name, Operation, Tree
 from headway.models.structure.parts.structure import Structure
 
 _ROUNDED = ("ceil", "floor")
-"""What these make whole need not be whole itself."""
+"""Functions whose arguments need not be whole."""
 
 
 def counts(graph: Structure) -> frozenset[str]:
-    """Name the parameters that have to be whole.
+    """Names of the parameters that must be whole numbers.
 
     Parameters
     ----------
     graph
-        Any graph: jobs that circulate are whole, and what a station's counts are made of,
-        a link's processors, and servers, threads and clients of layered services.
+        A graph. Populations must be whole, and so must the parameters that make up a station's
+        counts, a link's processors, and servers, threads and clients of layered services.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def _counted(graph: Structure) -> Iterable[Formula]:
 
 
 def _names(tree: Tree, graph: Structure) -> Iterator[str]:
-    """Names whose values a formula adds, multiplies or chooses between, bindings looked into."""
+    """Names whose values a formula adds, multiplies or selects, also through bindings."""
     if isinstance(tree, Name) and tree.name in graph.bindings:
         yield from _names(graph.bindings[tree.name].tree, graph)
     elif isinstance(tree, Name):

@@ -1,4 +1,4 @@
-"""Stations with room for a few, where arrivals are not Poisson."""
+"""Stations with limited room whose arrivals are not Poisson."""
 
 from dataclasses import replace
 from typing import TypeVar
@@ -11,19 +11,19 @@ Graph = TypeVar("Graph", bound=Structure)
 
 
 def in_renewal_room(graph: Graph, scv: Formula) -> Graph:
-    """The same graph, whose only queue has limited room and gets a renewal flow.
+    """The graph with a renewal flow to its only queue, which has limited room.
 
     Parameters
     ----------
     graph
-        With a station that loses what finds no place.
+        A graph with a station that loses jobs when full.
     scv
-        Squared coefficient of variation of the times between arrivals.
+        Squared coefficient of variation of the interarrival times.
 
     Raises
     ------
     GraphError
-        For more queues than that one, and kinds whose losses then are not known.
+        For more than one queue, and for kinds whose losses under a renewal flow are not known.
     """
     queues = [name for name, station in graph.stations.items() if station.can.limits]
     station = graph.stations[queues[0]]

@@ -1,4 +1,4 @@
-"""Flows of layered services in the form in which files state them."""
+"""Flows of layered services in the form in which files give them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +16,7 @@ from headway.queueing.layers.flow import (
 
 
 def parts_of(flow: Flow) -> tuple[Flow, ...]:
-    """The parts of a flow in series, none of them a series.
+    """The parts of a flow in series, none of which is a series itself.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def parts_of(flow: Flow) -> tuple[Flow, ...]:
 
 
 def stated(flow: Flow) -> tuple[Flow, ...]:
-    """The parts of an entry's flow, without a reply at its very end, which goes without saying.
+    """The parts of an entry's flow, without a reply at its very end, which need not be stated.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def stated(flow: Flow) -> tuple[Flow, ...]:
 
 
 def in_phases(parts: tuple[Flow, ...]) -> tuple[Step, ...] | None:
-    """The steps of a flow with one before the reply and at most one of a kind behind it.
+    """The steps of a flow with one before the reply, and at most one of a kind after it.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def in_phases(parts: tuple[Flow, ...]) -> tuple[Step, ...] | None:
 
 
 class OwnNames:
-    """Gives each step of a flow a name that no other has.
+    """Gives each step of a flow a unique name.
 
     Parameters
     ----------
     taken
-        Names that are not free.
+        Names already in use.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class OwnNames:
         self.taken = set(taken)
 
     def free(self, name: str) -> str:
-        """A name like the one given, from now on taken."""
+        """A free name like the one given, which is then in use."""
         count, free = 1, name
         while free in self.taken:
             count += 1
@@ -86,12 +86,12 @@ class OwnNames:
         return free
 
     def named(self, flow: Flow, prefix: str = "") -> Flow:
-        """A flow with names of its own, less a prefix.
+        """A flow whose steps have unique names, without a prefix.
 
         Parameters
         ----------
         flow, prefix
-            What is named, and what is cut from the beginning of names.
+            The flow, and what to cut from the beginning of its names.
         """
 
         def own(step: Step) -> Step:
@@ -101,7 +101,7 @@ class OwnNames:
 
 
 def steps(flow: Flow) -> Iterator[tuple[str, Step]]:
-    """Every step of a flow with its name, in the order in which they stand.
+    """Every step of a flow with its name, in order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Forks of a graph: which stations their parts go to, and how often."""
+"""Forks of a graph: the stations that their parts go to, and how often."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -15,13 +15,13 @@ from headway.queueing.stations.base import Station
 
 
 def forks(stations: Mapping[str, Component]) -> dict[str, tuple[str, ...]]:
-    """Branches of each fork."""
+    """The branches of each fork."""
     return {name: part.branches for name, part in stations.items() if part.branches}
 
 
 @of_structure
 def branches_of(graph: Structure) -> frozenset[str]:
-    """Stations that serve parts of what a fork sends."""
+    """Stations that serve parts sent by a fork."""
     return frozenset(chain(*forks(graph.stations).values()))
 
 
@@ -31,7 +31,7 @@ def check_branches(stations: Mapping[str, Component], name: str, branches: Seque
     Raises
     ------
     GraphError
-        Naming the fork, the branch, and what can be done.
+        With the fork, the branch, and what can be done.
     """
     if not branches:
         msg = f"{name} has no branches; name the stations that work on a request in parallel"
@@ -82,7 +82,7 @@ def check_forks(
     Raises
     ------
     GraphError
-        For classes of jobs, and for branches with a law of their own for what returns.
+        For classes of jobs, and for branches whose direct returns have a law of their own.
     """
     by_fork = forks(stations)
     if by_fork and tuple(classes):
@@ -103,7 +103,7 @@ def check_forks(
 
 @of_structure
 def queued_behind_forks(graph: Structure) -> bool:
-    """Whether requests may wait at some station after a fork; visits leave the order open.
+    """Whether requests may wait at some station after a fork; with visits, the order is unknown.
 
     Examples
     --------
@@ -127,12 +127,12 @@ def queued_behind_forks(graph: Structure) -> bool:
 
 
 def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station]) -> None:
-    """Refuse more parts for a branch than it has queues side by side, each of which takes one.
+    """Refuse more parts for a branch than it has parallel queues, each of which takes one part.
 
     Raises
     ------
     InvalidParameter
-        Naming both numbers.
+        With both numbers.
     """
     for branch, station in zip(branches, stations, strict=True):
         parts, queues = branches.count(branch), station.count
@@ -148,7 +148,7 @@ def check_sides(name: str, branches: Sequence[str], stations: Sequence[Station])
 def with_parts(
     stations: Mapping[str, Component], own: Mapping[str, Amount]
 ) -> Mapping[str, Amount]:
-    """Visits of a job and of its parts, from those of the job itself.
+    """Visits of a job including its parts, from the visits of the job itself.
 
     Examples
     --------

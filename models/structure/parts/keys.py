@@ -1,7 +1,8 @@
-"""Under which keys steps give what they calculate, each with the type of what is under it.
+"""Keys under which steps store what they calculate, each with the type of its value.
 
-Numbers that formulas can use stand under their names, such as ``cpu.utilisation``. What else steps
-hand on (stations, visits, laws, numbers by class) stands under a `Key`, which says its type.
+Numbers that formulas can use are stored under their names, such as ``cpu.utilisation``. Other
+values that steps pass on (stations, visits, laws, numbers by class) are stored under a `Key` that
+states their type.
 """
 
 from collections.abc import Mapping
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 Given = TypeVar("Given", covariant=True)
 
 Values: TypeAlias = Mapping[str, Amount]
-"""What has been calculated: an `Amount` under a name, what a `Key` says under a key."""
+"""Calculated values: an `Amount` under a name, or a value of the key's type under a key."""
 
 Amounts: TypeAlias = dict[str, Amount]
-"""The same, to be added to."""
+"""Calculated values to which more can be added."""
 
 
 class Key(str, Generic[Given]):
@@ -37,7 +38,7 @@ class Key(str, Generic[Given]):
     __slots__ = ()
 
     def of(self, values: Mapping[str, Amount]) -> Given:
-        """What was calculated under this key."""
+        """The value that was calculated under this key."""
         value: Given = values[self]
         return value
 
@@ -46,29 +47,29 @@ VISITS: Key[Mapping[str, Amount]] = Key("visits")
 """Mean visits of a job and of its parts to each station."""
 
 OWN_VISITS: Key[Mapping[str, Amount]] = Key("own visits")
-"""Mean visits of a job itself; where nothing forks, all there are."""
+"""Mean visits of a job itself, without its parts."""
 
 ANSWERED: Key[Amount] = Key("answered rate")
 """Rate of jobs that are answered, where some are lost [1/s]."""
 
 
 def station_at(name: str) -> Key[Station]:
-    """The station of a name, made of its numbers."""
+    """The station of a name, with its numbers."""
     return Key(f"station {name}")
 
 
 def offered_at(name: str) -> Key[Amount]:
-    """What comes to a station over what it can serve: 1 or more means overload."""
+    """Work offered to a station over what it can do: 1 or more means overload."""
     return Key(f"offered {name}")
 
 
 def law_at(name: str) -> "Key[Returning]":
-    """The law of a station that sends jobs straight back to itself."""
+    """The law of a station that returns jobs directly to itself."""
     return Key(f"law {name}")
 
 
 def component_at(table: str, name: str) -> Key[object]:
-    """The component with an algorithm, made of its numbers."""
+    """The component with an algorithm, with its numbers."""
     return Key(f"{table} {name}")
 
 
@@ -78,7 +79,7 @@ def arrivals_at(name: str) -> Key[Amount]:
 
 
 def scv_at(name: str) -> Key[Amount]:
-    """How the times between arrivals from outside vary at a station: their scv."""
+    """The scv of the times between arrivals from outside at a station."""
     return Key(f"scv of arrivals at {name}")
 
 
@@ -88,7 +89,7 @@ def batch_at(name: str) -> "Key[BatchSizes]":
 
 
 def clients_at(name: str) -> "Key[Clients]":
-    """How the clients of a class give up and ask again; "" where there are no classes."""
+    """How the clients of a class give up and retry; "" if there are no classes."""
     return Key(f"clients of {name}")
 
 
@@ -98,17 +99,17 @@ def oldest_at(name: str) -> Key[Amount]:
 
 
 def share_of(source: str, target: str) -> Key[Amount]:
-    """Share of the jobs that leave one station which go to another."""
+    """Share of the jobs leaving one station that go to another."""
     return Key(f"{source} -> {target}")
 
 
 def of_class(name: str, part: str) -> Key[Amount]:
-    """A number of a class of customers: its arrival rate, throughput, response time."""
+    """A number of a class of jobs: its arrival rate, throughput, response time."""
     return Key(f"class {name}.{part}")
 
 
 def visits_by(station: str, name: str = "") -> Key[Amount]:
-    """Mean visits that a class pays a station; those of all classes where none is named."""
+    """Mean visits of a class to a station; those of all classes if none is named."""
     return Key(f"{station}.visits[{name}]")
 
 

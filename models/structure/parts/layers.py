@@ -17,12 +17,12 @@ LONE = Processor(of_number(inf), speed=of_number(1.0), replicas=of_number(1.0))
 
 @dataclass(frozen=True)
 class Layers:
-    """The parts of `headway.queueing.layers.system.LayeredSystem`, whose numbers are formulas.
+    """The parts of a `headway.queueing.layers.system.LayeredSystem`, with formulas for numbers.
 
     Parameters
     ----------
     processors, tasks, entries
-        By name.
+        The parts by name.
     """
 
     processors: Mapping[str, Processor]
@@ -30,14 +30,14 @@ class Layers:
     entries: Mapping[str, Entry]
 
     def key(self, kind: str, name: str) -> str:
-        """What the numbers of a part are called by: its name, but tasks and processors come first.
+        """Prefix of the names of a part's numbers: its own name, unless a task or processor has it.
 
         Parameters
         ----------
         kind
             ``tasks``, ``processors`` or ``entries``.
         name
-            Of the part.
+            The part's name.
 
         Examples
         --------
@@ -55,7 +55,7 @@ class Layers:
 
     @property
     def lone(self) -> frozenset[str]:
-        """Clients with a delay of their own for a processor, which has their name."""
+        """Clients whose processor is a delay of their own with the same name."""
         return frozenset(
             name
             for name, task in self.tasks.items()
@@ -67,7 +67,7 @@ class Layers:
 
     @property
     def told(self) -> dict[str, tuple[str, ...]]:
-        """Names of the parts of each kind of which numbers are told, by its key in JSON."""
+        """Names of the parts whose results are shown, by the key of their kind in JSON."""
         clients = tuple(name for name, task in self.tasks.items() if task.clients)
         return {
             "clients": clients,
@@ -82,12 +82,12 @@ class Layers:
         return frozenset().union(*(each.names for each in _formulas(self)))
 
     def numbered(self, values: Mapping[str, Amount]) -> "Layers":
-        """The same parts with numbers in place of formulas; not checked.
+        """The parts with numbers in place of formulas, without checks.
 
         Parameters
         ----------
         values
-            Of names that its formulas use; what is not there is not a number.
+            Values of names that its formulas use; missing ones are NaN.
         """
         known = {**dict.fromkeys(self.names, nan), **values}
         numbered: Layers = _evaluated(self, known)
@@ -99,14 +99,14 @@ class Layers:
         Parameters
         ----------
         name
-            Of the model.
+            The model's name.
         values
-            Of every name that its formulas use, scalars or arrays of operating points.
+            Values of all names that its formulas use, scalars or arrays of operating points.
 
         Raises
         ------
         GraphError, InvalidParameter
-            For what cannot run, and numbers outside their domain.
+            For systems that cannot run, and numbers outside their domain.
         """
         parts = _evaluated(self, values)
         return LayeredSystem(name, parts.processors, parts.tasks, parts.entries)

@@ -1,7 +1,7 @@
-"""A link's numbers as parameters: those that are given, not calculated, are set as any other.
+"""A link's numbers as parameters: those that are given rather than calculated can be set.
 
-The overhead of a link is the mean of the sender's and the receiver's. Where both are given it can
-be set too: it then stands for both, until one of them is set by itself.
+The overhead of a link is the mean of the sender's and the receiver's. If both are given, the
+overhead can still be set: it then replaces both, until one of them is set separately.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,17 +41,17 @@ _KNOWN = {
 }
 
 LINK_KEYS = tuple(_KNOWN)
-"""Numbers of a link that can be given and set, in the order in which they are told."""
+"""Numbers of a link that can be given and set, in the order in which they are listed."""
 
 LINK_DOCS = {part: known.doc for part, known in _KNOWN.items()}
-"""What each means."""
+"""The meaning of each."""
 
 LINK_UNITS = {part: known.unit for part, known in _KNOWN.items()}
 """The unit in which each is shown."""
 
 
 def by_sides(values: Mapping[str, Amount]) -> dict[str, Amount]:
-    """Numbers of a link with the overhead of either side, where one is given for both.
+    """Numbers of a link with an overhead for either side, if one is given for both.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def link_machine(name: str, machine: "LogGP") -> "LogGP":
     Raises
     ------
     GraphError
-        For another convention with a formula in it, whose numbers are not yet known.
+        For another convention of latency together with a formula, whose value is not yet known.
     """
     from headway.loggp.machine.conventions import in_papers
     from headway.loggp.machine.parameters import Convention
@@ -98,7 +98,7 @@ def link_machine(name: str, machine: "LogGP") -> "LogGP":
 
 
 def platform_of(machine: "LogGP") -> str:
-    """The name of a published machine, or nothing for any other.
+    """The name of a published machine; empty for any other.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def platform_of(machine: "LogGP") -> str:
 
 
 def link_parameters(links: Links) -> dict[str, Parameter]:
-    """The numbers of links that are given, as parameters with what the graph gives them.
+    """The numbers of links that are given, as parameters with the graph's values.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def link_parameters(links: Links) -> dict[str, Parameter]:
 
 
 def _given(link: Component, part: str) -> float | None:
-    """A number of a link, if it is one; not what a formula gives."""
+    """A number of a link as a parameter; None if it is a formula."""
     read = link.fields.get(part)
     return read.constant if isinstance(read, Formula) else None
 
@@ -162,7 +162,7 @@ def is_published(link: Component, part: str, value: Amount) -> bool:
 
 
 def settable(links: Links, parameters: Parameters) -> list[str]:
-    """Names that can be set: every parameter, a link's overhead for both sides, and each side.
+    """Names that can be set: every parameter, a link's overhead for both sides, and for each side.
 
     Examples
     --------
@@ -184,23 +184,23 @@ def exposed(
     names: Sequence[str],
     known: Iterable[str] = (),
 ) -> tuple[Links, Parameters]:
-    """Links and parameters that include each of some names.
+    """The links and parameters, regrouped so that some names are among them.
 
-    Only overheads make a difference: of the sender and the receiver, or one for both.
+    Only overheads need regrouping: one for the sender and one for the receiver, or one for both.
 
     Parameters
     ----------
     model, links, parameters
-        The model's name and what it has.
+        The model's name, its links and its parameters.
     names
-        Such as ``lan.overhead``.
+        Names to include, such as ``lan.overhead``.
     known
-        Others to offer for a wrong one.
+        Other names to suggest for a wrong one.
 
     Raises
     ------
     UnknownParameter
-        For a name the model does not have, or an overhead and one of its sides.
+        For a name that the model does not have, or an overhead together with one of its sides.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def _can_join(link: Component) -> bool:
 
 
 def _regrouped(links: Links, parameters: Parameters, name: str) -> tuple[Links, Parameters] | None:
-    """Let one overhead stand for both sides, or each side for itself, so that a name is there."""
+    """Use one overhead for both sides, or one for each side, so that a name exists."""
     head, _, part = name.partition(".")
     link = links.get(head)
     if link is not None and part == _BOTH and _can_join(link):
@@ -242,7 +242,7 @@ def _regrouped(links: Links, parameters: Parameters, name: str) -> tuple[Links, 
 def _exchanged(
     links: Links, parameters: Parameters, head: str, old: tuple[str, ...], new: tuple[str, ...]
 ) -> tuple[Links, Parameters]:
-    """Put new numbers of a link in the place of old ones, with the mean of their values."""
+    """Replace numbers of a link by new ones with the mean of their values."""
     before = [parameters[f"{head}.{part}"] for part in old]
     number = of_number(_mean([_given(links[head], part) or 0.0 for part in old]))
     fields = {n: f for n, f in links[head].fields.items() if n not in (*old, *_SIDES)}
@@ -259,7 +259,7 @@ def _exchanged(
 
 
 def _standing_for(before: list[Parameter], name: str, part: str) -> Parameter:
-    """A parameter in the place of others: their mean, within the bounds of all."""
+    """A parameter in place of others: their mean, within the bounds of all."""
     own = [p.value if p.own is None else p.own for p in before]
     sources = dict.fromkeys(p.source for p in before if p.source)
     return replace(
@@ -279,7 +279,7 @@ def _mean(values: Sequence[Amount]) -> Amount:
 
 
 def _no_parameter(model: str, links: Links, name: str, there: Iterable[str]) -> str:
-    """Say that a model has no such parameter: which are near it, or which formula it is."""
+    """Say that a model has no such parameter, and what is nearest to it, or its formula."""
     head, _, part = name.partition(".")
     fields = links[head].fields if head in links else {}
     for side in _SIDES if part == _BOTH else (part,):
@@ -293,7 +293,7 @@ def _no_parameter(model: str, links: Links, name: str, there: Iterable[str]) -> 
 
 
 def _check_apart(names: Sequence[str], parameters: Parameters) -> None:
-    """Refuse to set an overhead for both sides, and one of them by itself too."""
+    """Refuse to set an overhead for both sides together with that of one side."""
     lost = next((name for name in names if name not in parameters), None)
     if lost is not None:
         head = lost.partition(".")[0]

@@ -1,4 +1,4 @@
-"""A model graph as a networkx graph, for algorithms and layouts that live there."""
+"""A model graph as a networkx graph, for networkx's algorithms and layouts."""
 
 from typing import Protocol
 
@@ -61,13 +61,13 @@ def model_to_networkx(model: HasGraph) -> Amount:
 
 
 def _known(drawn: "nx.DiGraph", route: Route) -> str:
-    """What is said already of the ways between two stations."""
+    """What has been stated already about the routes between two stations."""
     ends = route.source, route.target
     return str(drawn.edges[ends].get("probability", "")) if drawn.has_edge(*ends) else ""
 
 
 def _chance_words(route: Route) -> str:
-    """A route's probability, and whose it is."""
+    """A route's probability in words, with its class."""
     of = f"{route.job_class or 'all'} > {route.becomes}" if route.becomes else route.job_class
     return f"{of}: {route.probability.text}" if of else route.probability.text
 
@@ -80,7 +80,7 @@ def _bind(drawn: "nx.DiGraph", graph: Structure, names: frozenset[str], target: 
 
 
 def _source(graph: Structure, name: str) -> str:
-    """Which component or number a name in a formula comes from."""
+    """The component or number to which a name in a formula belongs."""
     head, dot, _ = name.partition(".")
     if dot:
         return head

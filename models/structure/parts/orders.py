@@ -1,4 +1,4 @@
-"""Whose turn it is at the stations of a graph, and classes that go before others."""
+"""Orders of service at the stations of a graph, and priorities of classes."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from headway.queueing.stations.listed.kinds import usable_kinds
 
 
 def check_order(name: str, kind: type[Station], discipline: Discipline) -> None:
-    """Refuse a discipline for a kind of station that has its own order.
+    """Refuse a discipline for a kind of station with an order of its own.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def check_turns_known(graph: Structure) -> None:
 
 
 def check_exponential(graph: Structure) -> None:
-    """Refuse shared servers of any times where a job is followed among exponential ones.
+    """Refuse shared servers with general service times if a job is followed among exponential ones.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def check_exponential(graph: Structure) -> None:
 
 
 def _known(graph: Structure, name: str) -> bool:
-    """Whether its order has a law, with priorities for open classes that go to no other queue."""
+    """Whether the order has a law; priorities have one for open classes that use no other queue."""
     times = graph.stations[name].discipline.times
     if times is not SojournLaw.HEAD_OF_LINE:
         return times is not SojournLaw.UNKNOWN

@@ -1,4 +1,4 @@
-"""Regions: stations that together hold so many jobs, while the others wait outside."""
+"""Regions: stations that together hold a limited number of jobs, while others wait outside."""
 
 from collections.abc import Mapping
 
@@ -9,16 +9,16 @@ from headway.queueing.stations.abilities import ServiceKind
 from headway.records import dataclass
 
 REGION_PARTS = ("throughput", "utilisation", "full", "queue_length", "waiting_time")
-"""What is known of a region: jobs that come in, share of its places taken, share of time that all
-are, and of those who wait outside the number and the time."""
+"""Results of a region: rate of jobs entering, share of its places in use, share of time that it is
+full, and the number and waiting time of jobs outside."""
 
 REGION_FULL = "{}.saturation_throughput"
-"""Under which name a solution holds the throughput at which a region always is full [1/s]."""
+"""The name under which a solution stores the throughput at which a region is always full [1/s]."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """A finite-capacity region: which stations, and how many jobs they hold together."""
+    """A finite-capacity region: its stations, and how many jobs they hold together."""
 
     stations: tuple[str, ...]
     limit: Formula
@@ -27,21 +27,21 @@ class Region:
 def check_region(
     name: str, members: tuple[str, ...], stations: Mapping[str, Component], taken: Mapping[str, str]
 ) -> None:
-    """Refuse a region without stations, or with unknown, limited or already included ones.
+    """Refuse a region without stations, or with stations unknown, limited or in another region.
 
     Parameters
     ----------
     name, members
         The region, and its stations.
     stations
-        Those of the graph.
+        The stations of the graph.
     taken
-        The region of each station that is in one.
+        The region of each station that is already in one.
 
     Raises
     ------
     GraphError
-        Naming the station and the remedy.
+        With the station and the remedy.
     """
     if not members or len(set(members)) < len(members):
         msg = f"region {name}: list the stations inside it, each once"

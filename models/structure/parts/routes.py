@@ -1,4 +1,4 @@
-"""The routes of a graph: a matrix of probabilities, single ones, or both."""
+"""The routes of a graph: a matrix of probabilities, single routes, or both."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,14 +19,14 @@ from headway.queueing.flows.traffic import SUM_TOLERANCE, check_matrix
 from headway.records import dataclass
 
 MOST_SHOWN = 500
-"""Routes that a table lists or a drawing shows."""
+"""Most routes that a table lists or a drawing shows."""
 
 _GROWING = Lock()
 
 
 @dataclass(frozen=True, eq=False)
 class Block(Kept):
-    """Probabilities of routes between stations, rows from and columns to."""
+    """A matrix of probabilities between stations, from rows to columns."""
 
     names: tuple[str, ...] = ()
     matrix: FloatArray | None = None
@@ -50,17 +50,17 @@ class Block(Kept):
 
 
 class Routes(Sequence[Route]):
-    """Routes in their order, each from one station to another; those of the matrix come first.
+    """Routes in order, each from one station to another; those of the matrix come first.
 
-    One that grows shares what it has with the longer one, so that adding a route does not
-    look at the others. It stays as it is all the same: it knows how many of them are its own.
+    A longer copy shares its list with the shorter one, so that adding a route does not touch the
+    others. The shorter one does not change: it knows how many of the routes are its own.
 
     Parameters
     ----------
     single
         Routes with a formula each.
     block
-        Probabilities of others as a matrix.
+        The probabilities of the other routes as a matrix.
 
     Examples
     --------
@@ -79,11 +79,11 @@ class Routes(Sequence[Route]):
 
     @property
     def single(self) -> tuple[Route, ...]:
-        """Routes given one by one."""
+        """The routes given one by one."""
         return tuple(islice(self._list, self._own))
 
     def between(self, source: str, target: str) -> Route | None:
-        """The route from one station to another; None where there is none."""
+        """The route from one station to another; None if there is none."""
         place = self._places.get((source, target), self._own)
         if place < self._own:
             return self._list[place]
@@ -91,7 +91,7 @@ class Routes(Sequence[Route]):
         return Route(source, target, of_number(chance)) if chance else None
 
     def adding(self, route: Route) -> "Routes":
-        """The same with one more route.
+        """These routes and one more.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Routes(Sequence[Route]):
         return longer
 
     def _sharing(self) -> "Routes":
-        """Another of the same length over the same list."""
+        """A copy of the same length that shares the list."""
         other = Routes((), self.block)
         other._list, other._places, other._own = self._list, self._places, self._own
         return other
@@ -121,13 +121,13 @@ class Routes(Sequence[Route]):
     def with_matrix(
         self, names: Sequence[str], matrix: ArrayLike, *, closed: bool = False
     ) -> "Routes":
-        """The same with the routes of a matrix over all stations; none may leave if `closed`.
+        """These routes and a matrix over all stations; no job may leave if `closed`.
 
         Raises
         ------
         GraphError
-            For a matrix that is none of probabilities, a second one, or one that has routes
-            which were given before.
+            For a matrix that is not one of probabilities, a second one, or one with routes that
+            were given before.
         """
         if self.block.matrix is not None:
             msg = "a matrix of routes is already given; put all routes into one matrix"
@@ -151,7 +151,7 @@ class Routes(Sequence[Route]):
 
     @cached_property
     def loops(self) -> frozenset[str]:
-        """Stations with a route straight back."""
+        """Stations with a route directly back to themselves."""
         own = {r.source for r in self.single if r.source == r.target}
         if self.block.matrix is None:
             return frozenset(own)
@@ -165,7 +165,7 @@ class Routes(Sequence[Route]):
 
     @cached_property
     def onward(self) -> Mapping[str, frozenset[str]]:
-        """Stations that routes lead to, straight from each that has routes."""
+        """Stations to which each station's routes lead."""
         block, ways = self.block, dict[str, frozenset[str]]()
         if block.matrix is not None:
             names = np.array(block.names, object)
@@ -178,11 +178,11 @@ class Routes(Sequence[Route]):
 
     @cached_property
     def elsewhere(self) -> Mapping[str, frozenset[str]]:
-        """The same, without what comes straight back."""
+        """Stations to which each station's routes lead, without direct returns."""
         return {n: to - {n} if n in to else to for n, to in self.onward.items()}
 
     def behind(self, names: Iterable[str]) -> set[str]:
-        """Stations that jobs come to after one of some; what comes straight back does not count.
+        """Stations that jobs reach after any of the given ones; direct returns do not count.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Routes(Sequence[Route]):
         return reached_from(names, lambda name: self.elsewhere.get(name, frozenset()))
 
     def fixed(self, names: Sequence[str]) -> FloatArray:
-        """Probabilities that are numbers as a matrix, rows from; 0 where there are none."""
+        """Probabilities that are numbers, as a matrix from rows to columns; 0 for the others."""
         place = {name: k for k, name in enumerate(names)}
         matrix = np.zeros((len(names), len(names)))
         if self.block.matrix is not None:
@@ -208,7 +208,7 @@ class Routes(Sequence[Route]):
         return matrix
 
     def chances(self, values: Mapping[str, Amount]) -> dict[tuple[str, str], Amount]:
-        """Probability of each route, of those that are formulas as calculated."""
+        """Probability of each route; for formulas, as calculated."""
         changing = {(r.source, r.target): share_at(r).of(values) for r in self.changing}
         return {
             (r.source, r.target): changing[r.source, r.target]
@@ -256,14 +256,14 @@ def check_ends(stations: Mapping[str, Amount], source: str, target: str) -> None
 
 
 def routes_of(given: "Routes | FloatArray | Iterable[Route]", names: Sequence[str]) -> Routes:
-    """Take routes as they are, one by one or as a matrix."""
+    """Take routes as given, one by one or as a matrix."""
     if isinstance(given, Routes):
         return given
     return Routes().with_matrix(names, given) if isinstance(given, np.ndarray) else Routes(given)
 
 
 def reached_from(names: Iterable[str], onward: Callable[[str], Collection[str]]) -> set[str]:
-    """Names that steps lead to from some; these themselves only where they are led back to.
+    """Names reached by steps from the given ones, which count only if they are reached again.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def reached_from(names: Iterable[str], onward: Callable[[str], Collection[str]])
 
 
 def turned(onward: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    """Where steps come from, by where they lead.
+    """The sources of steps, by target.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def share_at(route: Route) -> Key[Amount]:
 
 
 def _probabilities(names: Sequence[str], matrix: ArrayLike, *, closed: bool) -> FloatArray:
-    """Read a matrix of probabilities; refuse what is none."""
+    """Read a matrix of probabilities; refuse any other matrix."""
     try:
         if np.iscomplexobj(matrix):
             raise TypeError
@@ -314,6 +314,6 @@ def _probabilities(names: Sequence[str], matrix: ArrayLike, *, closed: bool) -> 
 
 
 def _sum_to_one(matrix: FloatArray) -> bool:
-    """Whether all rows are chances that leave nothing over."""
+    """Whether all rows are probabilities that sum to 1."""
     rows = np.abs(matrix.sum(axis=1) - 1) <= SUM_TOLERANCE
     return bool((matrix >= 0).all() and rows.all())

@@ -1,4 +1,4 @@
-"""What a graph holds: components, routes and bindings, as names and formulas without values."""
+"""A graph's contents: components, routes and bindings, as names and formulas without values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -32,12 +32,12 @@ CLASS_KEYS = {
     "priority": "The priority at stations that serve by priority; 1 is served first.",
     "arrival_scv": "Squared coefficient of variation of an open class's interarrival times.",
 }
-"""Numbers of a class of jobs, and what they mean."""
+"""Numbers of a class of jobs, and their meaning."""
 
 CLASS_PLACES = ("arrives", "reference")
 
 LAYER_PARTS = ("throughput", "response_time", "utilisation", "waiting_time", "busy")
-"""What formulas may ask of a processor or a task."""
+"""What formulas may use of a processor or a task."""
 
 
 Found = TypeVar("Found")
@@ -58,29 +58,29 @@ class Structure(Kept):
     links, stations
         Components by name.
     algorithms
-        Components with an algorithm, by name, by the table they stand in.
+        Components with an algorithm, by the name of their table, then by their own name.
     routes, arrivals
-        Where jobs go, and where they come in at which rate [1/s].
+        Routes of jobs, and arrival rates by station [1/s].
     arrival_scvs
-        Squared coefficient of variation of the times between arrivals from outside, by station;
-        where there are any, variability is propagated through the whole network.
+        Squared coefficient of variation of the interarrival times from outside, by station; if
+        there are any, variability is propagated through the whole network.
     arrival_batches
-        How many jobs arrive together, by station; where none is given they come one by one.
+        Sizes of batches of arrivals, by station; elsewhere jobs arrive one by one.
     arrival_courses
-        Rates that follow time, or gaps of a trace, by station; where none is given arrivals do not
-        depend on the time of day.
+        Rates that follow time, or gaps of a trace, by station; elsewhere arrivals do not depend on
+        the time of day.
     clients
-        How clients give up and ask again, by class; "" where there are no classes.
+        How clients give up and retry, by class; "" if there are no classes.
     classes
         Arrival rate, or population and think time, and priority of each class of jobs.
     class_ways
-        Routes of single classes, where they come in, and where rounds begin.
+        Routes of single classes, where they enter, and where rounds begin.
     regions
-        Stations that together hold so many jobs.
+        Stations that together hold a limited number of jobs.
     layers
         Tasks that call each other, in place of stations.
     autoscaler
-        What sets a parameter over a day, as load comes and goes.
+        The autoscaler that sets a parameter over a day.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Structure(Kept):
 
     @cached_property
     def losing(self) -> tuple[str, ...]:
-        """Stations that reject jobs when full.
+        """Stations that lose jobs when full.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Structure(Kept):
 
     @cached_property
     def gives_up(self) -> bool:
-        """Whether requests may fail: clients give up, or stations drop what is too old.
+        """Whether requests may fail: clients give up, or stations drop requests that are too old.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Structure(Kept):
 
     @property
     def needs_arrival_rate(self) -> bool:
-        """Whether jobs arrive with the parameter ``arrival_rate``.
+        """Whether the parameter ``arrival_rate`` is the rate of arrivals.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class Structure(Kept):
         return frozenset(own)
 
     def has(self, name: str) -> bool:
-        """Whether a formula in this graph may use a name; quicker than to list them all.
+        """Whether a formula in this graph may use a name; quicker than listing all names.
 
         Examples
         --------
@@ -187,7 +187,7 @@ class Structure(Kept):
         return any(name in names for names in known)
 
     def _parts(self, component: str) -> list[str]:
-        """What formulas may ask of a component."""
+        """What formulas may use of a component."""
         parts = [*LINK_KEYS] if component in self.links else []
         for table, components in self.algorithms.items():
             if component in components:
@@ -203,7 +203,7 @@ class Structure(Kept):
 
     @cached_property
     def blocks(self) -> bool:
-        """Whether jobs are held up: at full stations that block, or outside a region.
+        """Whether jobs may be blocked: at full stations, or outside a region.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Structure(Kept):
 
     @property
     def spreads(self) -> bool:
-        """Whether arrivals have a given variability, at stations or by class.
+        """Whether arrivals have a given scv, at stations or by class.
 
         Examples
         --------
@@ -244,7 +244,7 @@ class Structure(Kept):
         return frozenset(chain(*self._components))
 
     def has_component(self, name: str) -> bool:
-        """Whether one of them has this name; quicker than to list them all.
+        """Whether some component has this name; quicker than listing all.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Structure(Kept):
 
 
 def of_structure(find: Callable[[Structure], Found]) -> Callable[[Structure], Found]:
-    """Let what follows from a graph alone be found once, and kept with the graph.
+    """Compute what follows from a graph alone only once, and keep it with the graph.
 
     Examples
     --------

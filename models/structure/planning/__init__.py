@@ -1,1 +1,1 @@
-"""In what order a graph's numbers are calculated."""
+"""The order in which a graph's numbers are calculated."""

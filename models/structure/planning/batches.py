@@ -1,4 +1,4 @@
-"""Where jobs arrive in batches: means of one queue, to which all come straight from outside."""
+"""Arrivals in batches: means for a single queue to which all jobs come directly from outside."""
 
 from functools import partial
 
@@ -26,8 +26,8 @@ def batch_steps(graph: Structure) -> list[AnyStep]:
 def batch_waiting_steps(graph: Structure, name: str) -> list[AnyStep]:
     """Steps for the waiting time at a station, and what follows from it.
 
-    The sizes and rates that a simulation asks for do not need them, so they alone are refused where
-    no law is known.
+    The sizes and rates that a simulation uses do not depend on these steps, so only they are
+    refused where no law is known.
     """
     wait, made = f"{name}.waiting_time", station_at(name)
     needs = {made, "throughput", *map(batch_at, graph.arrival_batches)}
@@ -55,7 +55,7 @@ def _wait(graph: Structure, name: str, values: Values) -> Amount:
 
 @of_structure
 def _unknown(graph: Structure) -> str:
-    """Why no law is known of a network in which jobs arrive in batches; empty where one is."""
+    """Why no law is known for a network with arrivals in batches; empty if one is."""
     queue = lone_queue(graph)
     again = queue is not None and queue in {*graph.routes.loops, *graph.routes.behind([queue])}
     if queue is None or again or visits_given(graph) or [*graph.arrival_batches] != [queue]:
@@ -75,7 +75,7 @@ def _unknown(graph: Structure) -> str:
 
 
 def check_batches(graph: Structure) -> None:
-    """Refuse means where jobs arrive in batches at a network of which no law is known.
+    """Refuse means for arrivals in batches at a network without a known law.
 
     Raises
     ------
@@ -91,12 +91,12 @@ def check_batches(graph: Structure) -> None:
 
 
 def refuse_batches(graph: Structure, what: str) -> None:
-    """Refuse what is not known where jobs arrive in batches.
+    """Refuse results that are not known for arrivals in batches.
 
     Parameters
     ----------
     graph, what
-        A graph, and what it has no law of, such as ``percentiles``.
+        A graph, and the results that it has no law for, such as ``percentiles``.
 
     Raises
     ------

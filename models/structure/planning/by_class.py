@@ -1,4 +1,4 @@
-"""Ways of single classes, checked and planned: what they name, and that every route is taken."""
+"""Routes of single classes, checked and planned: their names, and that every route can be taken."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ def check_ways(graph: Structure) -> None:
     Raises
     ------
     GraphError
-        Naming the route or the class, and the remedy.
+        With the route or the class, and the remedy.
     """
     ways = graph.class_ways
     named = [(words_of(r), c) for r in ways.routes for c in (r.job_class, r.becomes) if c]
@@ -43,7 +43,7 @@ def check_ways(graph: Structure) -> None:
 
 
 def _check_apart(graph: Structure) -> None:
-    """Refuse ways by class beside visits, and a route of one class beside the same for all."""
+    """Refuse routes by class together with visits, or one that all classes have too."""
     ways = graph.class_ways
     given = next((name for name, station in graph.stations.items() if station.visits), None)
     if given is not None and (ways.by_class or ways.references):
@@ -56,7 +56,7 @@ def _check_apart(graph: Structure) -> None:
 
 
 def _check_taken(graph: Structure) -> None:
-    """Refuse routes of a class that comes to none of their beginnings, and says not where it is."""
+    """Refuse routes of a class that reaches the start of none of them, if it starts nowhere."""
     ways = graph.class_ways
     entering = {*ways.arrives, *ways.references, EVERY}
     routes = [route for route in ways.routes if route.job_class not in entering]
@@ -89,7 +89,7 @@ def visited(graph: Structure) -> "set[At]":
 
 
 def _entries(graph: Structure, name: str) -> tuple[str, ...]:
-    """Stations where jobs of a class come in, or begin their rounds."""
+    """Stations where jobs of a class enter, or begin their rounds."""
     ways = graph.class_ways
     if name in ways.arrives:
         return tuple(ways.arrives[name])
@@ -121,7 +121,7 @@ def chain_targets(graph: Structure) -> list[str]:
 
 
 def class_routes(graph: Structure, values: Values) -> "ClassRoutes":
-    """Where jobs go by class, in numbers.
+    """Routes by class, in numbers.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def class_routes(graph: Structure, values: Values) -> "ClassRoutes":
 
 
 def _steps(graph: Structure, values: Values) -> "Iterator[tuple[At, At, Amount]]":
-    """Every route of every class that may come to where it begins."""
+    """The routes of each class that may reach their start."""
     here = visited(graph)
     for (source, target), chance in graph.routes.chances(values).items():
         for c in graph.classes:
@@ -159,7 +159,7 @@ def _steps(graph: Structure, values: Values) -> "Iterator[tuple[At, At, Amount]]
 
 
 def _shares(graph: Structure, name: str, values: Values) -> Mapping[str, Amount]:
-    """Where a class comes in, or where its rounds begin: shares that sum to 1."""
+    """Shares of the stations where a class enters, or where its rounds begin; they sum to 1."""
     ways = graph.class_ways
     if name in ways.references:
         return {ways.references[name]: 1.0}

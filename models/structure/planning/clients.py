@@ -1,4 +1,4 @@
-"""Where clients give up: their numbers, and those of stations that drop what is too old."""
+"""Clients that give up: their numbers, and the ages at which stations drop requests."""
 
 from functools import partial
 
@@ -13,12 +13,12 @@ from headway.queueing.flows.clients import Clients, check_returns
 
 
 def check_clients_wait(graph: Structure, what: str) -> None:
-    """Refuse what is not known where clients give up.
+    """Refuse results that are not known if clients give up.
 
     Parameters
     ----------
     graph, what
-        A graph, and what headway has no law of, such as ``percentiles``.
+        A graph, and the results for which headway has no law, such as ``percentiles``.
 
     Raises
     ------

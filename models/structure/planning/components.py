@@ -57,7 +57,7 @@ def formula_steps(formulas: Iterable[tuple[str, Formula]], prefix: str = "") -> 
 
 
 def component_steps(name: str, component: Component) -> list[AnyStep]:
-    """A step for each of a component's numbers, a list of numbers being one."""
+    """A step for each of a component's numbers; a list of numbers is one."""
     steps = []
     for part, read in component.fields.items():
         if isinstance(read, tuple):
@@ -76,7 +76,7 @@ def _several(formulas: tuple[Formula, ...], values: Values) -> tuple[Amount, ...
 
 
 def link_steps(graph: Structure) -> list[AnyStep]:
-    """Steps for the numbers of a graph's links; an overhead of two sides is their mean."""
+    """Steps for the numbers of a graph's links; the overhead is the mean of both sides'."""
     steps = []
     for name, link in graph.links.items():
         steps += component_steps(name, link)
@@ -87,7 +87,7 @@ def link_steps(graph: Structure) -> list[AnyStep]:
 
 
 def algorithm_steps(table: str, name: str, component: Component) -> list[AnyStep]:
-    """Steps for a component's numbers, for the component itself, and for its answers."""
+    """Steps for a component's numbers, for the component itself, and for its results."""
     made = component_at(table, name)
     numbers = [f"{name}.{field}" for field in component.fields]
     answers = [
@@ -110,7 +110,7 @@ def _mean(names: tuple[str, str], values: Values) -> Amount:
 def build(
     component: Component, name: str, values: Values, more: Mapping[str, Amount] = _NOTHING
 ) -> Amount:
-    """Build a component from its numbers; its own checks refuse those outside their domain."""
+    """Build a component from its numbers; its own checks refuse numbers outside their domain."""
     with named(name):
         return component.kind(**{p: values[f"{name}.{p}"] for p in component.fields}, **more)
 

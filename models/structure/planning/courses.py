@@ -1,4 +1,4 @@
-"""Where arrivals follow time: no mean of a steady state, which there is not."""
+"""Arrivals that follow time: they have no steady state, and so no means of one."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from headway.queueing.flows.courses import RateTable
 
 @of_structure
 def follows_time(graph: Structure) -> str:
-    """The first station whose arrivals have a rate that changes; empty where none has.
+    """The first station whose arrival rate changes over time; empty if none does.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def follows_time(graph: Structure) -> str:
 
 
 def check_steady(graph: Structure) -> None:
-    """Refuse answers of a steady state where rates of arrivals follow time.
+    """Refuse answers about a steady state if arrival rates follow time.
 
     Raises
     ------
     GraphError
-        Naming the station, and what answers instead.
+        With the station, and what answers instead.
     """
     if where := follows_time(graph):
         msg = (
@@ -43,7 +43,7 @@ def check_steady(graph: Structure) -> None:
 
 
 def unsteady_steps(graph: Structure, name: str) -> list[AnyStep]:
-    """Steps for what only a steady state has, which refuse it."""
+    """Steps that refuse what only a steady state has."""
     parts = ("waiting_time", "response_time")
     return [number(f"{name}.{part}", (), partial(_refused, graph)) for part in parts]
 
@@ -51,4 +51,4 @@ def unsteady_steps(graph: Structure, name: str) -> list[AnyStep]:
 def _refused(graph: Structure, values: Values) -> Amount:
     del values
     check_steady(graph)
-    return 0.0  # never: the graph's arrivals follow time
+    return 0.0  # never reached: the graph's arrivals follow time

@@ -1,9 +1,8 @@
-"""How jobs flow through an open graph: how often they come, who is turned away, who is answered.
+"""How jobs flow through an open graph: mean visits, which jobs are lost, and which are answered.
 
-Stations with room for a few lose what finds no place, so that visits depend on losses, and
-losses on visits. Jobs that a station sends straight back to itself are part of its own law,
-where it has one (`headway.queueing.stations.returning`);
-a *stay* is all visits from coming to leaving.
+Stations with limited room lose jobs that find no place, so visits depend on losses, and losses on
+visits. Jobs that a station returns directly to itself are part of its own law, if it has one
+(`headway.queueing.stations.returning`); a *stay* is all visits from coming to leaving.
 """
 
 from collections.abc import Mapping
@@ -35,20 +34,20 @@ _SETTLED = 1e-14  # losses are probabilities: this is their last digit
 
 @dataclass(frozen=True)
 class Flow:
-    """Means of a job, by station.
+    """Mean numbers per job, by station.
 
     Parameters
     ----------
     stays
-        Arrivals that are no returns.
+        Arrivals other than direct returns.
     visits
         All arrivals.
     after
-        Chance that a job which leaves the station is answered in the end; empty where all are.
+        Probability that a job leaving the station is answered in the end; empty if all are.
     answered
-        Chance that a job is answered.
+        Probability that a job is answered.
     last
-        Chance that a visit served is a job's last; empty where visits are given.
+        Probability that a completed visit is a job's last; empty if visits are given.
     """
 
     stays: Mapping[str, Amount]
@@ -59,22 +58,22 @@ class Flow:
 
 
 FLOW: Key[Flow] = Key("flow")
-"""Means of a job, by station."""
+"""Mean numbers per job, by station."""
 
 
 @of_structure
 def returning(graph: Structure) -> tuple[str, ...]:
-    """Stations that send jobs straight back to themselves, with a law for that."""
+    """Stations that return jobs directly to themselves, and have a law for it."""
     loops = graph.routes.loops
     return tuple(n for n in graph.stations if n in loops and graph.stations[n].can.returns)
 
 
 @of_structure
 def not_poisson(graph: Structure) -> tuple[str, ...]:
-    """Stations whose arrivals or departures matter and are taken as Poisson, but are not.
+    """Stations taken as having Poisson arrivals or departures, although they do not and it matters.
 
-    What stations with a product form send on in an open network is Poisson, where nothing comes
-    back. What another one sends on is not, and matters where anybody waits further on.
+    In an open network without returns, departures from stations with a product form are Poisson.
+    Departures from other stations are not, which matters if jobs may wait further on.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def not_poisson(graph: Structure) -> tuple[str, ...]:
 
 
 def _onward(graph: Structure) -> dict[str, frozenset[str]]:
-    """Where jobs go from each station, without returns that have a law."""
+    """Routes from each station, without direct returns that have a law."""
     onward = {name: frozenset(station.branches) for name, station in graph.stations.items()}
     own = set(returning(graph))
     for name, targets in graph.routes.onward.items():
@@ -110,7 +109,7 @@ def _onward(graph: Structure) -> dict[str, frozenset[str]]:
 
 
 def law(name: str, values: Values) -> Returning:
-    """Law of a station that sends jobs back, at the rate of its stays."""
+    """Law of a station with direct returns, at the rate of its stays."""
     station, share = station_at(name).of(values), share_of(name, name).of(values)
     check_routes([name], {(name, name): share})
     return Returning(station.returning(share), station.service_time, share)
@@ -123,19 +122,19 @@ def numbers_of(graph: Structure) -> FloatArray | None:
 
 
 def flow(graph: Structure, numbers: FloatArray | None, values: Values) -> Flow:
-    """Flow by routes; where stations lose jobs, losses and visits are solved together.
+    """Flow by routes; if stations lose jobs, losses and visits are solved together.
 
     Parameters
     ----------
     graph, numbers
-        A graph, and its probabilities by `numbers_of`.
+        A graph, and its probabilities from `numbers_of`.
     values
-        Its numbers calculated so far.
+        The numbers calculated so far.
 
     Raises
     ------
     GraphError
-        For routes that nothing leaves by, or losses that do not settle.
+        For routes that do not lead out, or losses that do not converge.
     """
     network = _Network(graph, numbers, values)
     if not graph.losing:
@@ -149,7 +148,7 @@ def flow(graph: Structure, numbers: FloatArray | None, values: Values) -> Flow:
 def _settled(
     graph: Structure, network: "_Network", values: Values
 ) -> tuple[dict[str, Amount], dict[str, Amount]]:
-    """Stays, and the chance to find a place where there may be none, by successive rounds."""
+    """Stays, and the probability of finding a place where there is a limit, by iteration."""
     laws = {n: law_at(n).of(values) if n in returning(graph) else station_at(n).of(values)
             for n in graph.losing}  # fmt: skip
     admitted: dict[str, Amount] = dict.fromkeys(laws, 1.0)
@@ -158,7 +157,8 @@ def _settled(
         new = {n: each.admitted(stays[n] * values["throughput"]) for n, each in laws.items()}
         if round_number and all(_agree(new[name], admitted[name]) for name in new):
             return stays, new
-        if is_symbolic(*new.values()) and round_number >= len(laws):  # no loop takes more
+        # without loops, no more rounds are needed
+        if is_symbolic(*new.values()) and round_number >= len(laws):
             msg = (
                 f"{graph.name}: losses in the loop through {', '.join(laws)} have no closed "
                 "form; solve with numbers"
@@ -177,7 +177,7 @@ def _agree(new: Amount, old: Amount) -> bool:
 
 
 class _Network:
-    """Routes between stations, those back to a station that loses jobs taken as its own affair."""
+    """Routes between stations; a lossy station's direct returns are part of its own law."""
 
     def __init__(self, graph: Structure, numbers: FloatArray | None, values: Values) -> None:
         first = next(iter(graph.stations))
@@ -189,11 +189,11 @@ class _Network:
         self._chances = self._whole.without_returns(self.own)
 
     def share(self, name: str) -> Amount:
-        """Probability that a job returns straight to a station."""
+        """Probability that a job returns directly to a station."""
         return self._whole.share(name)
 
     def arrivals(self, admitted: Mapping[str, Amount]) -> dict[str, Amount]:
-        """Mean arrivals of a job at each station."""
+        """Mean arrivals per job at each station."""
         return self._chances.arrivals(self.entries, admitted)
 
     def answered(self, stays: Mapping[str, Amount], admitted: Mapping[str, Amount]) -> Flow:
@@ -207,13 +207,13 @@ class _Network:
     def _visits(
         self, stays: Mapping[str, Amount], admitted: Mapping[str, Amount]
     ) -> dict[str, Amount]:
-        """All arrivals: what finds a place comes back a geometric number of times."""
+        """All arrivals: an admitted job returns a geometric number of times."""
         again = {n: admitted[n] * self.share(n) / (1 - self.share(n)) for n in self.own}
         return {n: stay * (1 + again[n]) if n in again else stay for n, stay in stays.items()}
 
 
 def _chances(graph: Structure, numbers: FloatArray | None, values: Values) -> Chances:
-    """Chances of the routes, as a matrix where that is quicker and they are numbers."""
+    """Routing probabilities, as a matrix if they are numbers and that is quicker."""
     names, routes = tuple(graph.stations), graph.routes
     changing = {(r.source, r.target): share_at(r).of(values) for r in routes.changing}
     rates = [values["throughput"]] if graph.losing else []
@@ -226,7 +226,7 @@ def _chances(graph: Structure, numbers: FloatArray | None, values: Values) -> Ch
 
 
 def entry_shares(rates: Mapping[str, Amount]) -> dict[str, Amount]:
-    """Share of the jobs that arrives at each place; equal ones where nobody comes.
+    """Share of jobs that arrives at each station; equal shares if there are no arrivals.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def given_flow(graph: Structure, values: Values) -> Flow:
     Raises
     ------
     GraphError
-        Where more than all jobs are lost.
+        If more jobs are lost than arrive.
     """
     visits = {name: visits_by(name).of(values) for name in graph.stations}
     for station, number in visits.items():

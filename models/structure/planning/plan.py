@@ -1,4 +1,4 @@
-"""A graph's steps in an order in which each finds what it needs."""
+"""A graph's steps, in an order in which each has what it needs."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,42 +12,42 @@ from headway.models.structure.planning.steps import all_steps
 from headway.records import dataclass
 
 MOST_KEPT = 64
-"""Numbers found by searches that a plan keeps."""
+"""Most numbers found by searches that a plan stores."""
 
 
 _Asked: TypeAlias = tuple[frozenset[str], frozenset[str]]
-"""Targets, and what is given."""
+"""Targets, and the names of given values."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """What gives some targets: constants, and the steps that go through them each time."""
+    """How to calculate some targets: constants, and the steps that run each time."""
 
     constants: Amounts
     steps: tuple[AnyStep, ...]
 
 
 def _calculated(steps: Iterable[AnyStep], values: Amounts) -> Amounts:
-    """Add to the values what each of the steps gives."""
+    """Add the result of each step to the values."""
     for step in steps:
         values[step.key] = step.calculate(values)
     return values
 
 
 def in_order(graph: str, needs: Mapping[str, frozenset[str]]) -> Iterable[str]:
-    """Names, each after those that it needs: depth first, which follows few of them twice.
+    """Names, each after those that it needs: depth first, so that few are followed twice.
 
     Parameters
     ----------
     graph
-        Named by a refusal.
+        Its name, for a refusal.
     needs
-        What each name needs, which may be names that need nothing.
+        The names that each name needs, which may be names that need nothing.
 
     Raises
     ------
     GraphError
-        If names need each other in a circle.
+        If names depend on each other in a circle.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def in_order(graph: str, needs: Mapping[str, frozenset[str]]) -> Iterable[str]:
 
 
 def _circle(graph: str, path: list[str], name: str) -> GraphError:
-    """What refuses a name that is among those which lead to it."""
+    """The refusal of a name that leads back to itself."""
     circle = " -> ".join([*path[path.index(name) :], name])
     msg = f"{graph}: these numbers depend on each other in a circle: {circle}; break the circle"
     return GraphError(msg)
@@ -84,7 +84,7 @@ class Plan:
     Raises
     ------
     GraphError
-        If numbers need each other in a circle.
+        If numbers depend on each other in a circle.
     """
 
     def __init__(self, graph: Structure) -> None:
@@ -97,11 +97,11 @@ class Plan:
         self._kept: dict[Hashable, float] = {}
 
     def calculates(self, name: str) -> bool:
-        """Whether one of the steps gives it."""
+        """Whether one of the steps calculates a name."""
         return name in self._steps
 
     def needed(self, targets: Iterable[str], given: Iterable[str] = ()) -> frozenset[str]:
-        """Everything that the targets need, directly or not, beyond what is given."""
+        """Everything on which the targets depend, directly or not, beyond what is given."""
         needed: set[str] = set()
         todo = list(targets)
         known = set(given)
@@ -114,7 +114,7 @@ class Plan:
         return frozenset(needed)
 
     def run(self, given: Mapping[str, Amount], targets: Iterable[str]) -> Amounts:
-        """Calculate the targets, and what they need, from given values."""
+        """Calculate the targets, and what they depend on, from given values."""
         key = (frozenset(targets), frozenset(given))
         if key not in self._runs:
             wanted = self.needed(*key) - key[1]
@@ -124,7 +124,7 @@ class Plan:
         return _calculated(run.steps, {**given, **run.constants})
 
     def later(self, values: Values, targets: Iterable[str]) -> dict[str, Callable[[Values], Any]]:
-        """What calculates those targets that were not yet calculated, and what these need."""
+        """A function for those targets not yet calculated, and for what they depend on."""
         key = (frozenset(targets), frozenset(values))
         if key not in self._later:
             missing = self.needed(*key) - key[1]
@@ -132,7 +132,7 @@ class Plan:
         return self._later[key]
 
     def _constants(self) -> frozenset[str]:
-        """Steps that give the same whatever is given, for they need nothing."""
+        """Steps whose results never change, as they need nothing."""
         constant: set[str] = set()
         for name in self._order:
             if name in self._steps and self._steps[name].needs <= constant:
@@ -140,7 +140,7 @@ class Plan:
         return frozenset(constant)
 
     def _prepared(self, steps: list[AnyStep], given: frozenset[str]) -> "_Run":
-        """Calculate once what stays the same; all is anew where constants are given otherwise."""
+        """Calculate what never changes once; everything is new if constants are given."""
         if given & self._constant:
             return _Run({}, tuple(steps))
         once = [step for step in steps if step.key in self._constant]
@@ -154,14 +154,14 @@ class Plan:
         return self._steps[name]
 
     def kept(self, key: Hashable, calculate: Callable[[], float]) -> float:
-        """A cached result by key; only the most recent ones are kept.
+        """A stored result by key; only the most recent ones are stored.
 
         Parameters
         ----------
         key
-            All that decides the number, by value; no arrays.
+            Everything that determines the number, by value; no arrays.
         calculate
-            Gives the number where it is not kept.
+            Calculates the number if it is not stored.
         """
         value = self._kept.pop(key, None)
         self._kept[key] = value = calculate() if value is None else value

@@ -1,4 +1,4 @@
-"""Stations that no job comes to: refused, because their numbers would say that they are idle."""
+"""Stations that no job reaches: refused, because their results would say that they are idle."""
 
 from headway.errors import GraphError
 from headway.models.structure.parts.class_ways import EVERY
@@ -8,14 +8,14 @@ from headway.models.structure.planning.by_class import visited
 
 
 def check_reached(graph: Structure) -> None:
-    """Refuse a station that neither arrivals nor routes nor forks lead to.
+    """Refuse a station to which neither arrivals nor routes nor forks lead.
 
     A route counts whatever its probability; stations with visits need no routes.
 
     Raises
     ------
     GraphError
-        Naming the station and the remedy.
+        With the station and the remedy.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def check_reached(graph: Structure) -> None:
 
 
 def _here(graph: Structure) -> set[str]:
-    """Stations that jobs themselves come to, whatever the numbers are."""
+    """Stations that jobs themselves (not parts) reach, whatever the numbers are."""
     if graph.class_ways.by_class:
         return {station for _, station in visited(graph)}
     starts = [graph.class_ways.references.get(EVERY, ""), *graph.arrivals]
@@ -47,7 +47,7 @@ def _here(graph: Structure) -> set[str]:
 
 
 def _remedy(graph: Structure, name: str, branches: dict[str, str]) -> str:
-    """What to do, and where a route from a branch of a fork is in vain, why."""
+    """What to do, and why a route from a branch of a fork does not help, if there is one."""
     for route in graph.routes:
         fork = branches.get(route.source)
         if route.target == name and fork:

@@ -1,7 +1,7 @@
-"""How a graph is calculated: named steps, each needing others, done in order of need.
+"""How a graph is calculated: named steps, each of which needs others, carried out in order.
 
-The steps do not care what kind of numbers they carry; fed with symbols they give closed
-forms, fed with arrays they give every operating point at once.
+The steps do not care what kind of numbers they handle: with symbols they give closed forms, with
+arrays they give all operating points at once.
 """
 
 import math
@@ -72,11 +72,11 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.returning import Returning
 
 Law: TypeAlias = Station | Returning
-"""What answers for a station at a rate: itself, or its law with returns."""
+"""The law of a station at an arrival rate: the station itself, or its law with returns."""
 
 
 def _traffic_steps(graph: Structure) -> list[AnyStep]:
-    """Steps for arrivals and visits; both rates are one where jobs arrive at one place."""
+    """Steps for arrivals and visits; if jobs arrive at one station, both rates are the same."""
     steps = []
     if graph.arrivals:
         rates = {arrivals_at(name): rate for name, rate in graph.arrivals.items()}
@@ -106,7 +106,7 @@ def _traffic_steps(graph: Structure) -> list[AnyStep]:
 
 
 def _by_class(name: str, values: Values) -> Flow:
-    """Refuse to say of visits what depends on the class."""
+    """Refuse a number of visits that depends on the class."""
     del values
     msg = (
         f"{name}: visits differ by class, so a formula cannot use one value; use the "
@@ -116,14 +116,14 @@ def _by_class(name: str, values: Values) -> Flow:
 
 
 def _laws_that_lose(graph: Structure) -> set[str]:
-    """What visits depend on where stations lose jobs."""
+    """The laws that visits depend on, where stations lose jobs."""
     few = graph.losing
     loops = {law_at(name) for name in few if name in returning(graph)}
     return loops | {station_at(name) for name in few} | ({"throughput"} if few else set())
 
 
 def _total(rates: tuple[str, ...], values: Values) -> Amount:
-    """Add up arrival rates, each of which must be one."""
+    """Add up arrival rates, each of which must be valid."""
     for name in rates:
         check_not_negative(name, values[name])
     return reduce(operator.add, (values[name] for name in rates))
@@ -161,7 +161,7 @@ def _station_steps(graph: Structure, name: str, *, by_moments: bool) -> list[Any
 
 
 def _making(name: str, component: Component, parts: list[str], refused: str) -> AnyStep:
-    """A step for a station: of its own numbers, and a fork of its branches too."""
+    """A step for a station, from its own numbers and, for a fork, its branches."""
     made, branches = station_at(name), component.branches
     if not branches:
         return step(made, parts, partial(_station, component, name, refused))
@@ -170,7 +170,7 @@ def _making(name: str, component: Component, parts: list[str], refused: str) -> 
 
 
 def _station(component: Component, name: str, refused: str, values: Values) -> Station:
-    """A station with the laws that hold under its discipline and its choice among queues."""
+    """A station with the laws that apply under its discipline and choice among queues."""
     made: Station = build(component, name, values)
     if component.choice is not QueueChoice.RANDOM:
         return made.chosen(name)
@@ -182,7 +182,7 @@ def _station(component: Component, name: str, refused: str, values: Values) -> S
 
 
 def _fork(component: Component, name: str, values: Values) -> Amount:
-    """A fork of its branches, with what else comes to them."""
+    """A fork with its branches, and the other arrivals at them."""
     visits, branches = VISITS.of(values), component.branches
     given = {
         "branches": tuple(station_at(branch).of(values) for branch in branches),
@@ -193,7 +193,7 @@ def _fork(component: Component, name: str, values: Values) -> Amount:
 
 
 def _law_steps(graph: Structure, name: str) -> tuple[list[AnyStep], tuple[Key[Law], str]]:
-    """Steps for a station's law, and the names of it and of the rate it takes."""
+    """Steps for a station's law, and the names of the law and of its arrival rate."""
     if name not in returning(graph):
         return [], (station_at(name), f"{name}.arrival_rate")
     made, stays, rate = law_at(name), f"{name}.stays", f"{name}.stay_rate"
@@ -206,7 +206,7 @@ def _law_steps(graph: Structure, name: str) -> tuple[list[AnyStep], tuple[Key[La
 
 
 def _residence_steps(graph: Structure, name: str, law: tuple[Key[Law], str]) -> list[AnyStep]:
-    """Residence time: V R, of those visits that are let in."""
+    """Residence time, V R, of the visits that are admitted."""
     residence, response = f"{name}.residence_time", f"{name}.response_time"
     if not graph.stations[name].loses:
         if name not in branches_of(graph):
@@ -242,13 +242,13 @@ def _product_step(name: str, *factors: str) -> AnyStep:
 
 
 def _product(names: tuple[str, ...], values: Values) -> Amount:
-    """Multiply, where no visits times endless waiting is none."""
+    """Multiply, where no visits times infinite waiting is 0."""
     factors = [values[name] for name in names]
-    if {*map(type, factors)} == {float}:  # these never warn
+    if {*map(type, factors)} == {float}:  # plain floats never warn
         product = math.prod(factors)
         return product if product == product or 0.0 not in factors else 0.0
     changing = [factor for factor in factors if type(factor) is not float or factor != 1.0]
-    if len(changing) == 1:  # as with one visit: no further array of all points
+    if len(changing) == 1:  # as with a single visit: no further array over all points is made
         return changing[0]
     with np.errstate(invalid="ignore"):
         product = reduce(operator.mul, factors)
@@ -303,7 +303,7 @@ def _client_steps(graph: Structure) -> list[AnyStep]:
 
 
 def _system_steps(graph: Structure) -> list[AnyStep]:
-    """Response time of a job; where some are lost, of those that are answered, and how many."""
+    """Response time of a job; where some are lost, that of answered jobs, and their rate."""
     residence = [f"{name}.residence_time" for name in graph.stations]
     if not graph.losing:
         mean = number("response_time", residence, partial(_sum, tuple(residence)))
@@ -325,14 +325,14 @@ def _lost(names: Mapping[str, str], values: Values) -> Amount:
 
 
 def _answered_time(stations: tuple[str, ...], values: Values) -> Amount:
-    """Mean time of a job that is answered: at each station, of those answered after it."""
+    """Mean time of a job that is answered: at each station, of the visits answered in the end."""
     flowing = FLOW.of(values)
     total = sum(values[f"{name}.residence_time"] * flowing.after[name] for name in stations)
     return total / flowing.answered
 
 
 def _answered_rate(stations: tuple[str, ...], values: Values) -> Amount:
-    """Jobs whose last visit is served."""
+    """Rate of jobs whose last visit is served."""
     last = FLOW.of(values).last
     if not last:
         return values["throughput"] * FLOW.of(values).answered
@@ -340,7 +340,7 @@ def _answered_rate(stations: tuple[str, ...], values: Values) -> Amount:
 
 
 def check_visits(graph: Structure) -> None:
-    """Refuse visits beside routes, visits of some stations only, and classes without visits.
+    """Refuse visits with routes, visits for some stations only, and classes without visits.
 
     Raises
     ------

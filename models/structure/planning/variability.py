@@ -1,4 +1,4 @@
-"""Where a graph says how arrivals vary: two moments of every flow, and what jobs wait by them."""
+"""Graphs with variable arrivals: two moments of every flow, and the waits that they cause."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -40,14 +40,14 @@ class TwoMoments:
     waits
         Mean wait of a visit [s].
     coming, leaving
-        Squared coefficients of variation of the times between arrivals and departures, of those
-        who do not come straight back.
+        Squared coefficients of variation of the times between arrivals and between departures,
+        without direct returns.
     busy
-        Largest utilisation of a queue, at any of the points.
+        Largest utilisation of a queue, over all points.
     exact
-        Whether nothing about it is approximate.
+        Whether the results are exact.
     poisson
-        Whether all that comes from outside is Poisson.
+        Whether all arrivals from outside are Poisson.
     """
 
     waits: Mapping[str, Amount]
@@ -59,17 +59,17 @@ class TwoMoments:
 
 
 SPREAD: Key[TwoMoments] = Key("variability")
-"""What two moments say of each station, where a graph says how its arrivals vary."""
+"""Two-moment results of each station, if the graph gives the variability of arrivals."""
 
-_NOBODY = 1e-12  # rate in place of none, at which variability has its limit
+_NOBODY = 1e-12  # rate in place of 0, at which variability has its limit
 
 
 def propagates(graph: Structure) -> bool:
-    """Whether variability is propagated: as arrivals say how they vary, or as services do.
+    """Whether variability is propagated, because arrivals or service times call for it.
 
-    Where jobs go from a station of general service times to a queue, what comes there is no Poisson
-    flow. Two moments then miss less than Poisson flows (``python -m
-    tests.campaigns.general_networks``): they are the default wherever they are possible.
+    Where jobs go from a station with general service times to a queue, arrivals there are not
+    Poisson. Two moments then err less than Poisson flows (``python -m
+    tests.campaigns.general_networks``), and are used by default wherever possible.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def propagates(graph: Structure) -> bool:
 
 
 def _is_fed_by_services(graph: Structure) -> bool:
-    """Whether a station of general times feeds a queue, or itself through others."""
+    """Whether a station with general service times feeds a queue, or itself via others."""
     stations = graph.stations.items()
     general = [name for name, station in stations if not station.can.product_form]
     if not general or visits_given(graph) or any("arrival_scv" in s.fields for _, s in stations):
@@ -98,7 +98,7 @@ def _is_fed_by_services(graph: Structure) -> bool:
 
 @of_structure
 def comes_back(graph: Structure) -> bool:
-    """Whether jobs come back to a station from others."""
+    """Whether jobs return to a station from others."""
     others = graph.routes.elsewhere
     try:
         TopologicalSorter(others).prepare()
@@ -108,9 +108,9 @@ def comes_back(graph: Structure) -> bool:
 
 
 def unknown_waits(graph: Structure, name: str) -> str:
-    """Why mean waits under a discipline that looks at service times are not known at a station.
+    """Why mean waits are not known at a station whose discipline depends on service times.
 
-    Empty if they are: at the only queue, to which jobs come once, as Poisson streams.
+    Empty if they are known: at the only queue, which jobs visit once and as a Poisson stream.
     """
     station = graph.stations[name]
     if not station.discipline.by_size:
@@ -128,8 +128,8 @@ def check_spread(graph: Structure) -> None:
     Raises
     ------
     GraphError
-        For closed classes, visits in place of routes, stations that are no queue in order of
-        arrival with service by two moments, or an scv of arrivals where nobody arrives.
+        For closed classes, visits in place of routes, stations that are not queues in order of
+        arrival described by two moments of service, or an scv of arrivals where there are none.
     """
     who = f"{graph.name}: arrivals have an scv"
     _check_classes(graph, who)
@@ -139,7 +139,7 @@ def check_spread(graph: Structure) -> None:
 
 
 def _why_not(graph: Structure, who: str) -> str:
-    """Why variability cannot be propagated through some stations; empty where it can."""
+    """Why variability cannot be propagated through some station; empty if it can."""
     if graph.blocks:
         return f"{who}, which headway cannot propagate through blocking; delete scv, or the limit"
     alone = lone_queue(graph)
@@ -160,7 +160,7 @@ def _why_not(graph: Structure, who: str) -> str:
 
 
 def _check_classes(graph: Structure, who: str) -> None:
-    """Refuse classes that circulate, and an scv of all classes, which come each on their own."""
+    """Refuse closed classes, and an scv for all classes together, as each has its own arrivals."""
     own = any("arrival_scv" in numbers for numbers in graph.classes.values())
     if graph.arrival_scvs and (own or len(graph.classes) > 1):
         msg = f"{who}, but with classes each of them has its own; give arrival_scv to the classes"
@@ -175,9 +175,9 @@ def _check_classes(graph: Structure, who: str) -> None:
 
 
 def _goes_through(can: Abilities, *, alone: bool) -> bool:
-    """Whether two moments of service say all of a queue in order of arrival.
+    """Whether two moments of service describe a queue in order of arrival.
 
-    Of separate queues they do where nothing follows that their departures matter to.
+    For separate queues they do if nothing follows to which their departures matter.
     """
     apart = can.product_form is ServiceKind.PARALLEL
     return can.service_scv is not None and (alone or not apart)
@@ -192,7 +192,7 @@ def spread_steps(graph: Structure) -> list[AnyStep]:
 
 
 def waiting_steps(name: str) -> list[AnyStep]:
-    """Steps for waiting times where variability is propagated, and what follows from them."""
+    """Steps for waiting times under propagated variability, and what follows from them."""
     wait, made = f"{name}.waiting_time", station_at(name)
     return [
         number(wait, {SPREAD}, lambda v: SPREAD.of(v).waits[name]),
@@ -201,19 +201,19 @@ def waiting_steps(name: str) -> list[AnyStep]:
 
 
 def _time(station: Station) -> Amount:
-    """Mean service time of a station that is made of numbers [s]."""
+    """Mean service time of a station with numbers [s]."""
     return station.service_time
 
 
 def service_scv(station: Station) -> Amount:
-    """Squared coefficient of variation of its service times."""
+    """Squared coefficient of variation of a station's service times."""
     scv = station.can.service_scv
     return getattr(station, scv) if isinstance(scv, str) else scv
 
 
 @of_structure
 def spread_needs(graph: Structure) -> frozenset[str]:
-    """What `spread` is calculated from, apart from stations and shares by formula."""
+    """What `spread` needs, apart from stations and routing probabilities given by formulas."""
     needs: set[str] = {"throughput", *map(scv_at, graph.arrival_scvs)}
     needs |= {arrivals_at(name) for name in graph.arrivals}
     needs |= {station_at(name) for name in graph.stations}
@@ -229,14 +229,14 @@ def spread(graph: Structure, fixed: FloatArray, values: Values) -> TwoMoments:
     graph
         Stations, arrivals and routes.
     fixed
-        Probabilities of its routes that are numbers, shape (stations, stations).
+        Routing probabilities that are numbers, shape (stations, stations).
     values
-        What `spread_needs` names.
+        The values that `spread_needs` names.
 
     Raises
     ------
     GraphError
-        Where numbers are symbols: this has no closed form.
+        If numbers are symbols, as there is no closed form.
     InvalidParameter
         For an scv that is negative or not finite.
     """
@@ -280,7 +280,7 @@ def _by_name(graph: Structure, rows: FloatArray) -> dict[str, Amount]:
 
 
 def _numbers(station: Station) -> tuple[Amount, Amount, Amount]:
-    """Service time, its scv and servers, which decide how long jobs wait."""
+    """Service time, its scv, and servers, which determine the waiting time."""
     return _time(station), service_scv(station), station.count if station.can.limits else np.inf
 
 
@@ -307,10 +307,10 @@ def _alone(
     numbers: Sequence[tuple[Amount, Amount, Amount]],
     queue: str,
 ) -> "GeneralNetwork":
-    """The network of a graph whose only queue is visited v times, straight from outside.
+    """The network of a graph whose only queue is visited v times, directly from outside.
 
-    A share v / n of the jobs, each chosen at random, comes to each of its n separate queues; where
-    that is above 1 all of them do, and go straight back with probability 1 - n / v.
+    Each of its n separate queues receives a share v / n of the jobs, chosen at random; if that is
+    above 1 every job comes, and returns directly with probability 1 - n / v.
     """
     from headway.queueing.variability.network import GeneralNetwork
 
@@ -329,10 +329,10 @@ def _alone(
 
 
 def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
-    """Two moments where a renewal flow comes to the only queue, whose service is exponential.
+    """Two moments for a renewal flow to the only queue, whose service is exponential.
 
-    Constant delays let it through as it is: those before the queue, and those after it, which get
-    what the queue lets through.
+    Constant delays do not change the flow: those before the queue pass the arrivals on, and those
+    after it the departures.
     """
     from headway.queueing.variability.lone import lone_wait
 
@@ -354,14 +354,14 @@ def _renewal(graph: Structure, values: Values, queue: str) -> TwoMoments:
 
 
 def arriving(station: Station, visits: Amount) -> tuple[Amount, Amount]:
-    """Visits to each separate queue of a station, and how many it has."""
+    """Visits to each separate queue of a station, and the number of queues."""
     apart = station.count if station.can.product_form is ServiceKind.PARALLEL else 1.0
     return visits / apart, apart
 
 
 @of_structure
 def lone_queue(graph: Structure) -> str | None:
-    """The only queue of a graph, where all that comes there comes straight from outside.
+    """The only queue of a graph, if all its arrivals come directly from outside.
 
     Constant delays in between change nothing; None for other graphs.
 
@@ -390,14 +390,14 @@ def lone_queue(graph: Structure) -> str | None:
 
 
 def has_renewal(graph: Structure, values: Values) -> bool:
-    """Whether the only queue has exponential service, and what comes there varies no more.
+    """Whether the only queue has exponential service, and arrivals of scv at most 1.
 
-    Its times of arrival are then those of a renewal flow, of a gamma law where they do vary.
+    Arrivals are then taken as a renewal flow, with gamma-distributed gaps if they vary.
 
     Parameters
     ----------
     graph, values
-        An open network without classes, and what `spread_needs` names.
+        An open network without classes, and the values that `spread_needs` names.
     """
     queue = lone_queue(graph)
     if queue is None:
@@ -407,7 +407,7 @@ def has_renewal(graph: Structure, values: Values) -> bool:
 
 
 def outside_scv(graph: Structure, values: Values) -> FloatArray:
-    """Scv of the times between arrivals from outside, which come in at one place."""
+    """Scv of the times between arrivals from outside, which enter at a single station."""
     return np.asarray(_outside(graph, values), float)
 
 
@@ -423,7 +423,7 @@ def _columns(values: Iterable[Amount]) -> FloatArray:
 
 
 def _rates(graph: Structure, values: Values) -> FloatArray:
-    """Arrivals from outside by station [1/s], next to none where nobody comes."""
+    """Arrivals from outside by station [1/s]; almost 0 where there are none."""
     given = {name: arrivals_at(name).of(values) for name in graph.arrivals}
     shares = entry_shares(given) if given else {next(iter(graph.stations)): 1.0}
     total = np.maximum(np.asarray(values["throughput"], float), _NOBODY)

@@ -1,4 +1,4 @@
-"""The ways of jobs through a graph, in numbers."""
+"""The routes of jobs through a graph, in numbers."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ from headway.models.structure.parts.routes import share_at
 from headway.models.structure.parts.structure import Structure
 from headway.records import dataclass
 
-_ROUNDING = 1e-12  # of chances that sum to 1
+_ROUNDING = 1e-12  # rounding error of probabilities that sum to 1
 
 
 @dataclass(frozen=True)
 class RouteProbabilities:
-    """Probabilities of entering at stations, of going on between them and of leaving."""
+    """Probabilities of entering at stations, of going between them, and of leaving."""
 
     entries: FloatArray
     onward: FloatArray
@@ -34,7 +34,7 @@ def shares(graph: Structure, name: str) -> bool:
 
 
 def again_at(graph: Structure, name: str, values: Mapping[str, Amount]) -> Amount:
-    """Chance of a job of any class to come straight back to a station."""
+    """Probability that a job of any class returns directly to a station."""
     route = graph.routes.between(name, name)
     if route is None:
         return 0.0
@@ -43,12 +43,12 @@ def again_at(graph: Structure, name: str, values: Mapping[str, Amount]) -> Amoun
 
 
 def ways_of(graph: Structure, values: Mapping[str, Amount]) -> RouteProbabilities:
-    """Read entries and routes at one operating point.
+    """Entries and routes at one operating point.
 
     Parameters
     ----------
     graph
-        Without visits.
+        A graph without visits.
     values
         Its calculated numbers.
     """

@@ -1,4 +1,4 @@
-"""The results of cassandra-stress, as text: since version 2, where units stand behind numbers."""
+"""The results of cassandra-stress since version 2, as text, with units after the numbers."""
 
 import re
 
@@ -17,13 +17,13 @@ _THREADS = (
     r"[ \t]*(?:Running .*with (\S+) thread|Improvement over \S+ threadCount|Thread Count: (\S+))"
 )
 _MS = 1e-3
-_APART, _CUT = 0.02, 1.0  # relative; s to which the printed time is cut
+_APART, _CUT = 0.02, 1.0  # relative difference of rates; resolution of the printed time [s]
 
 _UNSAID = "the results say neither threads nor a rate: keep the lines before them"
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a result; how it was sent stands before it, in lines that some runs share."""
+    """One point per result; how it was sent is in lines before it, which some runs share."""
     match = _RESULT.search(text)
     head = ToolText(text[: match.start() if match else len(text)], source)
     before, points = head, []
@@ -73,13 +73,13 @@ def _cell(run: ToolText, title: str) -> float:
 
 
 def _optional(run: ToolText, title: str) -> float | None:
-    """The number for all kinds of operations, before those of each in brackets."""
+    """The number for all kinds of operations, before those of each kind in brackets."""
     lines = run.all(rf"[ \t]*(?i:{re.escape(title)})[ \t]*:[ \t]*([^\s\[]+)")
     return number(lines[0].groups[0], lines[0].place) if lines else None
 
 
 def _operations(run: ToolText, rate: float) -> float | None:
-    """Operations, of which each has as many partitions as the two rates say."""
+    """Number of operations, each of which has as many partitions as the two rates imply."""
     partitions, per_second = _optional(run, "total partitions"), _optional(run, "partition rate")
     if partitions is None or not per_second:
         return None
@@ -87,7 +87,7 @@ def _operations(run: ToolText, rate: float) -> float | None:
 
 
 def _length(run: ToolText) -> float:
-    """The time of the test, cut to whole seconds [s]."""
+    """The length of the test, truncated to whole seconds [s]."""
     line = run.needs(r"[ \t]*(?i:total operation time)[ \t]*:[ \t]*(\S+)", "Total operation time")
     clock = _CLOCK.fullmatch(line.groups[0])
     if clock is None:
@@ -96,7 +96,7 @@ def _length(run: ToolText) -> float:
 
 
 def _threads(run: ToolText) -> float | None:
-    """Threads by the last line that says how many."""
+    """Number of threads, by the last line that gives it."""
     found = [line for line in run.all(_THREADS) if any(line.groups)]
     if not found:
         return None

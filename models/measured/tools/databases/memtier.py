@@ -81,9 +81,9 @@ def _connections(document: Mapping[str, Any], source: str) -> float | None:
 
 
 def _mean(document: Any, source: str) -> float | None:
-    """The mean latency, which newer versions print in whole ms, but its sum and count too.
+    """The mean latency; newer versions print it in whole ms, but also its sum and count.
 
-    Versions before 1.3 call it plain Latency.
+    Versions before 1.3 call it simply Latency.
     """
     spent = amount(document, "Accumulated Latency", source=source, scale=_MS)
     count = amount(document, "Count", source=source)

@@ -25,9 +25,10 @@ _ROW = re.compile(
 _WHOLE = re.compile(r"\d{1,15}", re.ASCII)
 _LONGEST = re.compile(r"\d{1,6}", re.ASCII)
 _US = 1e-6  # s
-_LEAST, _WITH_LAG, _WITH_ALL = 6, 7, 8  # columns: without, with one, with both of lag and tries
+# columns: without lag and tries, with one of them, with both
+_LEAST, _WITH_LAG, _WITH_ALL = 6, 7, 8
 
-_BACK = 1_000_000  # us that a clock may go back within a client
+_BACK = 1_000_000  # us that the clock of a client may go back
 _ALONE = 60_000_000  # us that one client may run before any other starts
 
 _OF_THREAD = (
@@ -40,8 +41,8 @@ _SCHEDULED = "a rate was set: latency starts when a transaction was due"
 class _Log:
     """Transactions as they are read.
 
-    A seventh column is the lag behind the schedule, or how often a transaction was tried again:
-    most are not tried again, and none is due at the microsecond in which it starts.
+    A seventh column is the lag behind the schedule, or the number of retries of a transaction: most
+    are not retried, and hardly any starts in the very microsecond in which it is due.
     """
 
     def __init__(self, window: RunWindow) -> None:
@@ -59,7 +60,7 @@ class _Log:
         Raises
         ------
         MeasurementError
-            For cells that are no numbers, and for a row that is not the next of its client.
+            For cells that are not numbers, and for a row that is not the next of its client.
         """
         self.width = self.width or len(cells)
         if len(cells) != self.width or not _LEAST <= self.width <= _WITH_ALL:
@@ -83,7 +84,7 @@ class _Log:
     def _follow(self, client: int, number: int, place: str, *, is_skipped: bool) -> None:
         """Refuse a transaction that is not the next of its client.
 
-        Skipped ones have the number of the next one in some versions.
+        In some versions a skipped transaction has the number of the next one.
         """
         last, free = self.before.get(client, (number - 1, True))
         if number != last + 1 and not (free and number == last):
@@ -93,7 +94,7 @@ class _Log:
         self.before[client] = number, is_skipped
 
     def _check_start(self, client: int, ended: int, spent: int, place: str) -> None:
-        """Refuse a transaction that starts before the one before it of its client ended."""
+        """Refuse a transaction that starts before its client's previous one has ended."""
         before = self.ended.get(client)
         if before is None:
             self.starts.append((ended - spent, place))
@@ -132,7 +133,7 @@ class _Log:
         )
 
     def _skipped(self) -> int:
-        """Transactions within the window that were skipped because they were too late."""
+        """Transactions within the window that were skipped because they were late."""
         window = self.done.window
         since = (np.array(self.skipped) - self.done.origin) * _US
         return int(((since >= window.start) & (since < window.end)).sum())
@@ -161,10 +162,10 @@ def _point(
 
 
 def _joined(files: Sequence[LinesOf], window: RunWindow) -> list[Point]:
-    """The point of a run whose threads each wrote a file, in the order in which rows were written.
+    """The point of a run whose threads each wrote a file, with rows in the order of writing.
 
     PostgreSQL 17, pgbench, Per-Transaction Logging: with ``-j`` of 2 or more each worker has its
-    own log; the first one's is ``PREFIX.PID``, that of others ``PREFIX.PID.1`` and so on.
+    own log; the first one's is ``PREFIX.PID``, those of the others ``PREFIX.PID.1`` and so on.
     """
     owner: dict[str, str] = {}
     rows = merge(*(_of_own_clients(*file, owner) for file in files), key=_written)
@@ -180,7 +181,7 @@ def _of_own_clients(
     Raises
     ------
     MeasurementError
-        For a client that another file has too.
+        For a client that is in another file too.
     """
     for place, line in placed(lines, name):
         client, parted, _ = line.partition(" ")
@@ -194,7 +195,7 @@ def _of_own_clients(
 
 
 def _written(row: tuple[str, str]) -> tuple[int, int]:
-    """When a row was written; what is no row comes first, and is refused as it is read."""
+    """When a row was written; a line that is not a row comes first, and is refused later."""
     cells = row[1].split(" ")[4:_LEAST]
     if len(cells) < 2 or not all(_WHOLE.fullmatch(cell) for cell in cells):
         return 0, 0

@@ -14,7 +14,8 @@ _HEADER = '"test","rps","avg_latency_ms"'
 _ENDING = "_latency_ms"
 _PROGRESS = r".*: rps=\S+ \(overall: "
 _TITLE = r"====== .* ======\s+\d+ requests completed in "
-_REPORT = re.compile(rf"(?:^|[\r\n])[ \t]*(?:{_PROGRESS}|{_TITLE})")  # progress goes over itself
+# progress reports overwrite each other
+_REPORT = re.compile(rf"(?:^|[\r\n])[ \t]*(?:{_PROGRESS}|{_TITLE})")
 _SUMMARY = r"^\s*latency summary \(msec\):\s+(avg .*\S)\s*\n\s*(\S.*\S)\s*$"
 _MS = 1e-3
 _UNTOLD = (

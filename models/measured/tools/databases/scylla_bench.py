@@ -18,7 +18,7 @@ _TRIED = "its times start when an operation is sent, and include its retries"
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a result; its configuration stands before it."""
+    """One point per result; its configuration comes before it."""
     points, before = [], ToolText(text.partition(_MARKS[0])[0], source)
     for run in runs(text, source, _START):
         points.append(_point(run, before))
@@ -53,13 +53,13 @@ def _point(run: ToolText, before: ToolText) -> Point:
 
 
 def _rate(run: ToolText, made: float) -> float:
-    """Operations a second; some versions print infinity after errors, where it is made here."""
+    """Operations per second, calculated where a version prints infinity after errors."""
     line = run.needs(r"[ \t]*Operations/s:[ \t]*(\S+)", "Operations/s: 900.5")
     return made if line.groups[0] == "+Inf" else line.number()
 
 
 def _most(before: ToolText) -> float | None:
-    """The rate of ``-max-rate``, of all threads [1/s]; None if it is unlimited or not told."""
+    """The rate of ``-max-rate`` for all threads [1/s]; None if it is unlimited or not given."""
     lines = before.all(r"[ \t]*Maximum rate:[ \t]*(\S+)")
     if not lines or lines[-1].groups[0] == "unlimited":
         return None
@@ -74,7 +74,7 @@ def _threads(before: ToolText) -> float | None:
 def _times(run: ToolText, *, paced: bool) -> tuple[Mapping[str, float], bool]:
     """Times by name, and whether they start when an operation was due.
 
-    Of a test at a rate they are those corrected for coordinated omission, else the raw ones.
+    In a test with a rate, they are corrected for coordinated omission; otherwise they are raw.
     """
     tables: dict[str, dict[str, float]] = {}
     table = ""

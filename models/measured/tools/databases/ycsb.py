@@ -22,13 +22,13 @@ from headway.records import dataclass
 _LINE = re.compile(r"\[([\w-]+)\], ([A-Za-z0-9.]+(?:=[\w-]+)?)(?:\((\w+(?:/sec)?)\))?, (\S+)\s*")
 _OPTION = re.compile(r"\s-(threads|target)\s+(\S+)")
 _PERCENTILE = re.compile(r"(\d{1,2}(?:\.\d+)?)(?:th)?PercentileLatency")
-_BOTH = "READ-MODIFY-WRITE"  # counted once more as a read and an update
+_BOTH = "READ-MODIFY-WRITE"  # also counted as a read and an update
 _OPERATIONS = ("READ", "UPDATE", "INSERT", "SCAN", "DELETE", _BOTH)
 _MEAN = "the mean is that of all operations, weighted by their numbers"
 _FAILURES = "YCSB's rate includes failed operations; the throughput here excludes them"
 _THROTTLED = "a target was set: threads wait for their turn, and latency starts when they send"
 _CODES = "return codes other than OK depend on the binding, so errors are unknown"
-_DUE = "Intended-"  # begins the names of times that start when an operation was due
+_DUE = "Intended-"  # prefix of the names of times that start when an operation was due
 _INTENDED = "from when they were due (Intended), operations took {time} s on average"
 _WHOLE = "percentiles are in whole milliseconds"
 
@@ -52,7 +52,7 @@ class _Run:
 
     @property
     def done(self) -> float:
-        """How many operations succeeded; one that modifies is also counted as its parts."""
+        """Number of operations that succeeded; one that modifies is also counted as its parts."""
         counts = {name: self.of(name, "Operations") or 0.0 for name in self.kinds}
         both = counts.pop(_BOTH, 0.0)
         return sum(counts.values()) - both if counts else both
@@ -65,7 +65,7 @@ class _Run:
         return sum(known) / self.done if known and self.done > 0 else None
 
     def edge(self, label: str, which: Callable[[list[float]], float]) -> float | None:
-        """The least or the greatest of the operations' own [s]."""
+        """The least or the greatest of the operations' own times [s]."""
         known = [time for kind in self.kinds if (time := self.of(kind, label)) is not None]
         return which(known) if known else None
 

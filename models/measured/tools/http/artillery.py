@@ -27,7 +27,7 @@ _TOTAL = r"[ \t]*All VUs finished\. Total time:[ \t]*(\S.*\S)[ \t]*$"
 _PARTS = re.compile(r"(\S+) (day|hour|minute|second)s?")
 _UNITS = {"day": 86400.0, "hour": 3600.0, "minute": 60.0, "second": 1.0}
 _MS = 1e-3
-_HOPS = 2.0  # answers a request: redirects that are followed are answers too
+_HOPS = 2.0  # answers per request: redirects that are followed are answers too
 _PERCENT = re.compile(r"p(\d\d)(\d?)(\.\d+)?")
 _CODES = "http.codes."
 _STATUS = re.compile(r"[1-5]\d\d")
@@ -53,7 +53,7 @@ def _is_artillery(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a summary; its total time stands before it."""
+    """One point per summary; the total time comes before it."""
     before = ToolText(text[: _first(text)], source)
     points = []
     for run in runs(text, source, _START):
@@ -80,7 +80,7 @@ def _total(run: ToolText) -> float | None:
 
 
 def _read(run: ToolText) -> _Summary:
-    """The numbers of a summary up to the first line of what follows it."""
+    """The numbers of a summary, up to the first line of what follows it."""
     counts: dict[str, float] = {}
     codes: dict[str, float] = {}
     times: dict[str, dict[str, float]] = {}
@@ -105,7 +105,7 @@ _COUNTS = frozenset({
 
 
 def _parted(line: str) -> tuple[str, str]:
-    """The name and the number of a line; a name alone begins a section."""
+    """The name and number of a line; a name alone begins a section."""
     words = line.strip()
     if words.endswith(":"):
         return "", words[:-1]
@@ -175,7 +175,7 @@ def _lost(report: _Summary, answers: float) -> float:
 
 
 def _printed(counts: Mapping[str, float], answers: float) -> float | None:
-    """Answers a second without a total time: version 2 prints the rate of requests."""
+    """Answers per second, if there is no total time: version 2 prints the rate of requests."""
     rate, sent = counts.get("http.request_rate"), counts.get("http.requests")
     if rate is None or not sent:
         return counts.get("Mean response/sec")
@@ -183,9 +183,9 @@ def _printed(counts: Mapping[str, float], answers: float) -> float | None:
 
 
 def _times(report: _Summary, bad: float) -> tuple[Mapping[str, float], bool]:
-    """Times of answers, and whether those in error are among them.
+    """Times of answers, and whether those of errors are included.
 
-    Version 2 also prints the times of good answers alone.
+    Version 2 also prints the times of successful answers alone.
     """
     good = report.times.get("http.response_time.2xx")
     if bad and good and not any(code[0] in "13" for code in report.codes):
@@ -209,7 +209,7 @@ _EXACT = "its rates are those of the time from the first count to the last"
 
 
 def _of_json(text: str, source: str) -> list[Point]:
-    """The point of the aggregate; what it says of each interval is not read."""
+    """The point of the aggregate; intervals are not read."""
     report = at(document(text, source), "aggregate", source=source)
     counts = counts_of(at(report, "counters", source=source), "counters", source)
     ends = [needed(report, f"{end}CounterAt", source=source) for end in ("first", "last")]

@@ -20,7 +20,7 @@ LEAST = 10.0
 CUT = (
     "times were cut to whole milliseconds before they were averaged: half a millisecond is missing"
 )
-"""What autocannon's mean is of."""
+"""Note on autocannon's mean."""
 
 
 def _points(text: str, source: str) -> list[Point]:

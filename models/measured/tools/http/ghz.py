@@ -61,7 +61,7 @@ def _failed(bad: float, total: float) -> tuple[str, ...]:
 
 
 def _name(run: ToolText) -> str:
-    """What ``--name`` called the run."""
+    """The name that ``--name`` gave the run."""
     lines = run.all(r"[ \t]+Name:[ \t]+(\S.*\S|\S)[ \t]*$")
     return lines[0].groups[0] if lines else ""
 
@@ -72,12 +72,12 @@ def _time(run: ToolText, title: str) -> float:
 
 
 def _good(run: ToolText, total: float) -> float:
-    """Calls that succeeded, of those that the statuses say.
+    """Calls that succeeded, by their statuses.
 
     Raises
     ------
     MeasurementError
-        If the statuses do not make up all calls.
+        If the statuses do not account for all calls.
     """
     run.needs(r"[ \t]*Status code distribution:", "Status code distribution:")
     lines = run.all(r"[ \t]+\[([^\]]*)\][ \t]+(\S+) responses[ \t]*$")
@@ -86,7 +86,7 @@ def _good(run: ToolText, total: float) -> float:
 
 
 def _ok(counts: Mapping[str, float], total: float, place: str) -> float:
-    """Calls that succeeded; refused unless the statuses make up all calls."""
+    """Calls that succeeded; refused unless the statuses account for all calls."""
     if sum(counts.values()) != total:
         what = f"its statuses are of {digits(sum(counts.values()))} calls, not {digits(total)}"
         raise broken(place, what)

@@ -1,4 +1,4 @@
-"""h2load's output: its times stand in columns that differ by version."""
+"""h2load's output, whose times are in columns that differ by version."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _SENT = (
     r"[ \t]*requests: (\S+) total, (\S+) started, (\S+) done, (\S+) succeeded, (\S+) failed, "
     r"(\S+) errored, (\S+) timeout"
 )
-_MANY = 1.05  # requests outstanding a client, from which on it has several streams
+_MANY = 1.05  # outstanding requests per client, above which it has several streams
 _PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
 
 _ONE = "h2load prints neither its streams a client (-m) nor a rate (--rps, -r): one stream is taken"
@@ -27,7 +27,7 @@ _SEVERAL = (
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a run; what it says of its clients stands before its results."""
+    """One point per run; what it says about its clients comes before its results."""
     end = _FINISHED.search(text)
     if end is None:
         raise ToolText(text, source).missing("line 'finished in ...'")
@@ -39,7 +39,7 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _clients(run: ToolText) -> float | None:
-    """Clients of all threads; None if the output was kept without its first lines."""
+    """Clients of all threads; None if the output lacks its first lines."""
     lines = run.all(rf"[ \t]*{_STARTED}\S+ (\S+) total client\(s\)")
     return sum(line.number() for line in lines) if lines else None
 

@@ -13,11 +13,12 @@ from headway.numerals import digits, four_digits
 _START = r"[ \t]*Total: connections (\S+) requests (\S+) replies (\S+) test-duration (\S+) s"
 _RESULT = re.compile(rf"^{_START}", re.MULTILINE)
 _COMMAND = re.compile(r"^[ \t$]*httperf .*$", re.MULTILINE)
-_DASH = "(?:--|\u2013)"  # pages turn two hyphens into a dash
+_DASH = "(?:--|\u2013)"  # web pages turn two hyphens into a dash
 _RATE = re.compile(rf"{_DASH}rate[= ](\S+)")
 _CALLS = re.compile(rf"{_DASH}num-calls[= ](\S+)")
 _MS = 1e-3
-_APART, _LAST = 0.02, 0.06  # relative difference of a rate and that from requests and time; 1/s
+# relative difference of a rate from requests over time; and absolute [1/s]
+_APART, _LAST = 0.02, 0.06
 
 _PARTS = "its mean is from the request to the end of the reply, without connecting"
 _AT_RATE = "open: connections start at a rate; at most {} were open at once"
@@ -27,7 +28,7 @@ _IN_TURN = "closed: without --rate one connection follows the other"
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a result; the command line stands before it."""
+    """One point per result; the command line comes before it."""
     points, before = [], text[: _first(text)]
     for run in runs(text, source, _START):
         points.append(_point(run, _commands(before)))
@@ -114,7 +115,7 @@ def _share(run: ToolText, unsent: float) -> float | None:
 
 
 def _check_rate(run: ToolText, sent: float, length: float, place: str) -> None:
-    """Refuse a rate of requests that is not that of requests and time."""
+    """Refuse a rate of requests that does not agree with requests and time."""
     line = run.needs(r"[ \t]*Request rate: (\S+) req/s", "Request rate: 9.0 req/s")
     made = sent / length
     if abs(line.number() - made) > _APART * made + _LAST:

@@ -1,4 +1,4 @@
-"""The output of loadtest, of npm: lines may begin with a time and INFO."""
+"""The output of npm's loadtest, whose lines may begin with a time and INFO."""
 
 from headway.models.measured.points import LONGEST, Loop, Point
 from headway.models.measured.reader import tool_reader
@@ -11,7 +11,8 @@ from headway.numerals import digits, four_digits
 _LEAD = r"(?:.*\bINFO\b)?[ \t]*"
 _MARKS = ("Completed requests:", "Total errors:", "Mean latency:")
 _MS = 1e-3
-_APART, _LAST = 0.02, 1.0  # relative difference of a rate and that from requests and time; 1/s
+# relative difference of a rate from requests over time; and absolute [1/s]
+_APART, _LAST = 0.02, 1.0
 
 _AT_RATE = "open: a rate was set, at which its clients send without waiting for answers"
 
@@ -61,7 +62,7 @@ def _line(run: ToolText, title: str, shape: str) -> MatchedLine:
 
 
 def _rates(run: ToolText) -> list[tuple[bool, MatchedLine]]:
-    """Rates before and after the number of requests: asked for, and achieved."""
+    """Rates before and after the number of requests: the one asked for, and the one achieved."""
     titles = r"(Requests per second|Target rps|Effective rps|Completed requests)"
     found, done = [], False
     for line in run.all(rf"{_LEAD}{titles}:[ \t]+(\S+)"):
@@ -77,7 +78,7 @@ def _asked(run: ToolText) -> float | None:
 
 
 def _check_rate(run: ToolText, total: float, length: float) -> None:
-    """Refuse a rate that is not that of requests and time."""
+    """Refuse a rate that does not agree with requests and time."""
     for done, line in _rates(run):
         if done and abs(line.number(1) - total / length) > _APART * total / length + _LAST:
             made_of = f"{digits(total)} requests in {four_digits(length)} s"
@@ -96,7 +97,7 @@ def _percentiles(run: ToolText) -> dict[float, float]:
     Raises
     ------
     MeasurementError
-        For a time in another unit than milliseconds, as where a line was cut.
+        For a time in another unit than milliseconds, for instance if a line was cut.
     """
     tails = {}
     for line in run.all(rf"{_LEAD}(\S+)%[ \t]+(\S*)[ \t]*(\S*)"):

@@ -14,7 +14,7 @@ from headway.numerals import digits
 
 _PERCENT = re.compile(r"p(\d+(?:\.\d+)?)")
 AT_THE_END = "aborted due to deadline"
-"""What oha counts as errors only because the test ended before the answer."""
+"""Errors that oha counts only because the test ended before the answer."""
 
 _UNSAID = (
     "oha prints neither its connections nor the rate set by -q;"

@@ -25,13 +25,13 @@ _LEVELS = {
     "cached_query": "cachedQueryIntervals",
     "cached-query": "cachedQueryIntervals",
 }
-"""Where a test's list of what it varies is, by test; other data are no tests."""
+"""Key of each test's list of levels; other data are not tests."""
 
 _CLIENTS = "concurrencyLevels"
-_PIPELINED = 16.0  # requests outstanding a connection in the test of plain text
+_PIPELINED = 16.0  # requests outstanding per connection in the test of plain text
 _LOST = ("connect", "read", "write", "timeout")
 _BAD = "5xx"
-_APART = 3.0  # s between two clocks in whole seconds and the length that wrk was given
+_APART = 3.0  # largest difference of two clocks in whole seconds from the length given to wrk [s]
 
 _OF_WRK = (
     "times are wrk's, which adds some that it did not measure to correct for coordinated omission"
@@ -41,18 +41,18 @@ _DEEP = "each connection has 16 requests outstanding"
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of wrk: what it measured, and of what.
+    """One run of wrk: its results, and what it measured.
 
     Parameters
     ----------
     cells
         The numbers of the run.
     name
-        The test, with its number of queries where that varies, and the framework.
+        The test, with its number of queries if that varies, and the framework.
     population
-        Requests outstanding.
+        Number of requests outstanding.
     place
-        Where it stands in the file.
+        Its place in the file.
     """
 
     cells: Mapping[str, Any]
@@ -62,7 +62,7 @@ class _Run:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a run that has requests: levels of concurrency, or numbers of queries."""
+    """One point per run that has requests: at levels of concurrency, or of queries."""
     report = document(text, source)
     length = needed(report, "duration", source=source)
     if not length:
@@ -135,7 +135,7 @@ def _time(cells: Mapping[str, Any], name: str, place: str) -> float | None:
 
 
 def _check_length(cells: Mapping[str, Any], length: float, place: str) -> None:
-    """Refuse a run whose start and end are not as far apart as its length."""
+    """Refuse a run whose start and end do not agree with its length."""
     start, end = (amount(cells, name, source=place) for name in ("startTime", "endTime"))
     if start is not None and end is not None and abs(end - start - length) > _APART:
         what = f"it took {end - start:.15g} s from start to end, not {length:.15g} s"
@@ -143,7 +143,7 @@ def _check_length(cells: Mapping[str, Any], length: float, place: str) -> None:
 
 
 def _read(text: str, source: str) -> Measurements:
-    """A row a run; the column of systems parts it into curves."""
+    """One row per run; the column of systems divides them into curves."""
     points = placed_points(_points, text, source)
     table = measurements_of(points, source)
     return replace(table, labels={"system": tuple(point.name for point in points)})

@@ -21,7 +21,7 @@ UNTIL_THE_LAST = (
     "its throughput is successful requests divided by the time until the last answer; its times"
     " include failed requests"
 )
-"""What vegeta's numbers are of."""
+"""Note on vegeta's numbers."""
 
 
 def _points(text: str, source: str) -> list[Point]:

@@ -1,4 +1,4 @@
-"""The requests of vegeta one by one: what ``vegeta encode`` writes as CSV or as lines of JSON."""
+"""The single requests of vegeta, as ``vegeta encode`` writes them: CSV, or lines of JSON."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def _of_csv(lines: Iterable[str], source: str, window: RunWindow) -> list[Point]
 
 
 def _rows(lines: Iterable[str], source: str) -> Iterator[_Request]:
-    """Requests of rows: time stamp, status, latency, bytes out and in, error, body ..."""
+    """Requests from rows of time stamp, status, latency, bytes out and in, error, body ..."""
     rows = csv.reader(lines, strict=True)
     width = 0
     try:
@@ -89,7 +89,7 @@ def _integer(value: Any) -> int:
 
 
 def _point(rows: Iterable[_Request], source: str, window: RunWindow) -> list[Point]:
-    """The point of an open test: it sent at its rate whatever came back."""
+    """The point of an open test: it sent at its rate whatever the answers."""
     requests, first = Requests(_NS, window), None
     for stamp, latency, good in rows:
         first = stamp if first is None else first

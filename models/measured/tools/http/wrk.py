@@ -21,10 +21,10 @@ CORRECTED = (
     "wrk adds times that it did not measure to correct for coordinated omission:"
     " throughput times mean may exceed the connections"
 )
-"""What wrk's times are of."""
+"""Note on wrk's times."""
 
 FROM_DUE = "times start when a request was due; wrk2 does not print the requested rate"
-"""What wrk2's times are of."""
+"""Note on wrk2's times."""
 
 
 def _is_wrk2(text: str) -> bool:
@@ -100,12 +100,12 @@ def lost_in(run: ToolText) -> float:
 
 
 def count_in(run: ToolText, pattern: str) -> float:
-    """The sum of the numbers behind some words; 0 without them."""
+    """The sum of the numbers after some words; 0 without them."""
     return sum(line.number() for line in run.all(pattern))
 
 
 def percentiles_in(run: ToolText) -> Mapping[float, float]:
-    """Percentiles of the summary, else of the spectrum (in ms) or of a script's table."""
+    """Percentiles from the summary, or else from the spectrum (in ms) or a script's table."""
     spectrum = {
         round(100 * number(share, line.place), 1): seconds(value, line.place, "ms")
         for line in run.all(r"\s+(\S+)\s+([01]\.\d{3})000\s+\S+\s+\S+$")

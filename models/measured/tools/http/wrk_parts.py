@@ -1,4 +1,4 @@
-"""Parts of the output of wrk or wrk2, as people paste them: the table of times, the last lines."""
+"""Parts of the output of wrk or wrk2 as people paste them: the table of times, the last lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def _is_part(text: str) -> bool:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a run, which begins with its table; without one, with its last lines."""
+    """One point per run, which begins with its table or, without one, with its last lines."""
     whole = ToolText(text, source)
     start = next((mark for mark in (_TABLE, _ROW, _SENT, _RATE) if whole.all(mark)), _RATE)
     parts = runs(text, source, start)
@@ -95,9 +95,9 @@ def _point(run: ToolText, before: ToolText) -> Point:
 def _sent_by(
     run: ToolText, before: ToolText, clients: MatchedLine | None
 ) -> tuple[str, Loop | None, str]:
-    """The tool, its loop and what its times are of.
+    """The tool, its loop, and a note on its times.
 
-    wrk2 calibrates its threads between their number and the table; wrk prints nothing there.
+    wrk2 calibrates its threads between their number and the table, where wrk prints nothing.
     """
     if any(mark in part.text for part in (run, before) for mark in OF_WRK2):
         return "wrk2", Loop.OPEN, FROM_DUE
@@ -113,7 +113,7 @@ def _last(lines: Sequence[MatchedLine]) -> MatchedLine | None:
 
 
 def _bytes(transfer: MatchedLine) -> float:
-    """Bytes a second."""
+    """Bytes per second."""
     match = _UNIT.fullmatch(transfer.groups[0])
     if match is None:
         raise broken(transfer.place, "the transfer is not such as 240.11KB")
@@ -121,7 +121,7 @@ def _bytes(transfer: MatchedLine) -> float:
 
 
 def _missing(lines: Mapping[str, MatchedLine | None]) -> tuple[str, ...]:
-    """What is not known, and the lines that would say it."""
+    """What is not known, and which lines would say it."""
     return tuple(
         f"{what} unknown: there is no line {_MISSING[what]}"
         for what, line in lines.items()

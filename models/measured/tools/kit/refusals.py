@@ -1,4 +1,4 @@
-"""Errors that readers share, one line each."""
+"""One-line errors that readers share."""
 
 from headway.errors import MeasurementError
 

@@ -32,10 +32,10 @@ class Requests:
     tick
         The unit of the log's times [s].
     window
-        The part of the run that counts, from the first request sent on: the first of those that
-        are read in one step, which is any within 65,536 lines.
+        The part of the run that counts, counted from the first request sent: the first of those
+        read in one step, within 65,536 lines.
     resolution
-        Of the log's times, in this unit.
+        Resolution of the log's times, in this unit.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Requests:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """A note on a run of which a part counts."""
+        """A note that only a part of the run counts."""
         if self.window.is_whole:
             return ()
         return (f"only requests sent {self.window} of the run count",)

@@ -1,4 +1,4 @@
-"""The time in which requests were sent, and how many were answered in it."""
+"""The time during which requests were sent, and how many were answered in it."""
 
 import math
 from dataclasses import dataclass, field
@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 
-_HALF = 0.5  # of the answers that must come while requests are sent for that time to give the rate
+# share of answers that must come while requests are sent for that time to define the rate
+_HALF = 0.5
 
 
 @dataclass
 class Sending:
-    """From the first request sent to the last, in memory for the requests outstanding.
+    """The time from the first request sent to the last, in memory for outstanding requests only.
 
-    The rate of a test is that of the time in which it sends: after the last request nothing more
-    can come than what is outstanding, however long that takes. A test that sends no longer than its
-    answers take has no such rate: there all answers count, until the last.
+    The rate of a test is that of the time in which it sends: after the last request only what is
+    outstanding can still come, however long that takes. A test that sends for less time than its
+    answers take has no such rate: then all answers count, up to the last.
 
     Examples
     --------
@@ -50,17 +51,17 @@ class Sending:
 
     @property
     def good(self) -> int:
-        """How many requests succeeded."""
+        """Number of requests that succeeded."""
         return self.answered + len(self.outstanding)
 
     @property
     def length(self) -> float:
-        """The time in which requests were sent; until the last answer where few came in it."""
+        """Time in which requests were sent; until the last answer if few came in it."""
         return (self.sent if self.steady else self.last) - self.first
 
     @property
     def rate(self) -> float:
-        """Successful requests a unit of that time; NaN for no time."""
+        """Successful requests per unit of that time; NaN for zero time."""
         answers = self.answered if self.steady else self.good
         return answers / self.length if 0 < self.length < math.inf else math.nan
 
@@ -71,7 +72,7 @@ class Sending:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the rate counts."""
+        """Notes on what the rate counts."""
         return (IN_IT,) if self.steady else (UNTIL_THE_LAST,)
 
 

@@ -1,4 +1,4 @@
-"""The times between requests as they were sent, in memory that does not grow with their number."""
+"""Interarrival times of requests, in memory that does not grow with their number."""
 
 import math
 from dataclasses import dataclass, field
@@ -9,11 +9,12 @@ from headway.kinds import FloatArray
 from headway.models.measured.arrivals import Gaps
 from headway.models.measured.tools.kit import times as kept
 
-_POWERS = 4  # of the times between requests, for the standard error of their variance
+# powers of the interarrival times that are summed, for the standard error of their variance
+_POWERS = 4
 _LATE = 1e-3
 """Share of requests that may come too late in a log to be put in order.
 
-Leaving out a share p at random moves an scv c by p (1 - c), as every thinned renewal process.
+Leaving out a share p at random changes an scv c by p (1 - c), as for every thinned renewal process.
 """
 
 
@@ -25,8 +26,8 @@ def _no_sums() -> FloatArray:
 class Spacing:
     """When requests were sent, put in order as they are read.
 
-    A log is in the order in which requests ended. Up to 65,536 requests are kept until no
-    earlier one can be expected; the times between those before are only summed.
+    A log is in the order in which requests ended. Up to 65,536 requests are stored until no earlier
+    one can be expected; interarrival times before those are only summed.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class Spacing:
             self.waiting = self.waiting[-kept.CHUNK :].copy()
 
     def _sum(self, sent: FloatArray) -> None:
-        """Sum powers of the times between requests, as parts of their usual length."""
+        """Sum powers of the interarrival times, relative to their usual length."""
         between = np.diff(sent) if math.isnan(self.edge) else np.diff(sent, prepend=self.edge)
         self.edge = float(sent[-1])
         if math.isnan(self.usual) and between.size:
@@ -66,12 +67,12 @@ class Spacing:
         self.last = float(following[-1]) if following.size else self.last
 
     def gaps(self, resolution: float) -> Gaps | None:
-        """What is known of the times between all of them; None where none or too many are late.
+        """The interarrival times of all requests; None if none are known, or too many are late.
 
         Parameters
         ----------
         resolution
-            Of the log's times, in their unit.
+            Resolution of the log's times, in their unit.
         """
         every = Spacing(
             edge=self.edge, usual=self.usual, last=self.last, sums=self.sums.copy(),
@@ -101,4 +102,5 @@ class Spacing:
         )
 
 
-_SAME = 1e-12  # of the square of the usual time: equal intervals but for rounding of 1e-6
+# relative to the square of the usual time: equal intervals, apart from rounding of 1e-6
+_SAME = 1e-12

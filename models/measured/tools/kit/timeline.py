@@ -1,7 +1,7 @@
-"""When requests were sent and when they finished, in memory that does not grow with their number.
+"""When requests were sent and finished, in memory that does not grow with their number.
 
-Time is divided into slots of equal width. What lies beyond the last slot doubles the width until
-it fits, so that a run of any length fills at least half of the slots but a short one.
+Time is divided into slots of equal width. A time beyond the last slot doubles the width until it
+fits, so a run of any length but a short one fills at least half of the slots.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from headway.kinds import FloatArray
 from headway.models.measured.course import MOST_SILENCES, PARTS, Course, Silence
 
 SLOTS = 2**14
-"""Slots of a run: within 0.012% of its length, no order in time is known."""
+"""Slots of a run: order in time is known to within 0.012% of its length."""
 
 _NARROWEST = 1e-3  # s: logs have whole milliseconds
 _SENT, _GOOD, _SPENT, _DONE = range(4)
@@ -24,7 +24,7 @@ def _no_slots() -> FloatArray:
 
 @dataclass
 class Timeline:
-    """Requests by the slots in which they were sent and finished.
+    """Numbers of requests by the slots in which they were sent and finished.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Timeline:
         return np.clip(times / self.width, 0, SLOTS - 1).astype(np.int64)
 
     def _widen(self, latest: float) -> None:
-        """Put slots together by twos until the latest time is in one."""
+        """Merge pairs of slots until the latest time is in one."""
         while latest >= self.width * SLOTS:
             for row in self.slots:
                 row[: SLOTS // 2] = row[::2] + row[1::2]
@@ -65,7 +65,7 @@ class Timeline:
             self.width *= 2
 
     def course(self) -> Course | None:
-        """How the run went; None where all requests were sent at one time."""
+        """The course of the run; None if all requests were sent at the same time."""
         used = np.flatnonzero(self.slots[_SENT])
         if used.size < 2:
             return None
@@ -86,7 +86,7 @@ class Timeline:
         )
 
     def _silences(self, first: int, last: int) -> tuple[Silence, ...]:
-        """Times between answers in which requests waited, while the run sent; the longest ones."""
+        """The longest times between answers in which requests waited, while the run was sending."""
         sent, done = (np.cumsum(self.slots[row]) for row in (_SENT, _DONE))
         ends = np.flatnonzero(self.slots[_DONE][: last + 1])
         begins, ends = ends[:-1], ends[1:]

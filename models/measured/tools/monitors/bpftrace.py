@@ -21,7 +21,7 @@ _LOOKED_AT = 20_000
 _UNITS = {"ns": 1e-9, "nsecs": 1e-9, "us": 1e-6, "usecs": 1e-6, "ms": 1e-3, "msecs": 1e-3,
           "s": 1.0, "secs": 1.0}  # fmt: skip
 _POWERS = "KMGTPE"
-_BELOW = 1 - 1e-9  # times the end of the bucket before: floats do not meet exactly
+_BELOW = 1 - 1e-9  # of the previous bucket's end: floats do not meet exactly
 
 
 def _is_bpftrace(text: str) -> bool:

@@ -151,7 +151,7 @@ def _take(family: _Family, part: str, labels: Labels, samples: Samples, source: 
 
 
 def steps_of(samples: Samples) -> list[float]:
-    """What a counter grew by from sample to sample; one that falls restarted from zero.
+    """Growth of a counter from sample to sample; one that falls has restarted from zero.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def _point(name: str, family: _Family) -> Point:
 
 
 def _bounds(family: _Family, percent: float) -> tuple[float, float, float] | None:
-    """The bucket of a percentile, and the share below it; None in the first or past the last."""
+    """The bucket of a percentile, and the share below it; None in the first and the last."""
     edges = sorted(family.buckets)
     total = family.buckets[edges[-1]] if edges and edges[-1] == math.inf else 0.0
     wanted, low, below = percent / 100 * total, 0.0, 0.0

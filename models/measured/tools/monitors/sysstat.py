@@ -196,7 +196,7 @@ def json_row(entry: object, place: str, stamp: object = None) -> TitledRow:
     Raises
     ------
     MeasurementError
-        Where it is not an object of names and values.
+        If it is not an object of names and values.
     """
     if not isinstance(entry, Mapping):
         msg = f"{place}: {quoted(str(entry))} is not an object of names and values"
@@ -206,7 +206,7 @@ def json_row(entry: object, place: str, stamp: object = None) -> TitledRow:
 
 
 def kept(rows: Iterable[TitledRow]) -> list[TitledRow]:
-    """Samples of intervals; if there are none, the tool's own mean, else the sample since boot."""
+    """Samples of intervals; otherwise the tool's own mean, or else the sample since boot."""
     rows = list(rows)
     samples = [row for row in rows if not row.average and not row.since_boot]
     return samples or [row for row in rows if row.average] or rows

@@ -1,7 +1,7 @@
 """Traces of OpenTelemetry (OTLP), Jaeger and Zipkin: a rate and times for each service.
 
-A service's requests are spans of kind server or consumer; where it marks none, the spans
-without a caller in the same service. Traces as a model of services are `headway.models.tracing`.
+A service's requests are its spans of kind server or consumer; if it marks none, its spans without a
+caller in the same service. Traces as a model of services are `headway.models.tracing`.
 """
 
 import math
@@ -24,7 +24,7 @@ _NANO = 1e-9
 
 
 def _read(form: Form, text: str, source: str) -> list[Point]:
-    lines = StringIO(text)  # text has other ends of lines too
+    lines = StringIO(text)  # StringIO keeps the other line ends that text may contain
     read = [span for each in documents(lines, source) for span in form.spans(each, source)]
     if not read:
         msg = f"{source}: it has no spans; export at least one trace"
@@ -40,11 +40,11 @@ def _read(form: Form, text: str, source: str) -> list[Point]:
 
 
 def _sound(read: Sequence[Span | BrokenSpan]) -> tuple[list[Span], str]:
-    """Spans of traces without a broken one, and what was left out; none if that is too much."""
+    """Spans of traces without a broken one, and what was left out; refused if too much is."""
     broken = {span.trace: span for span in read if isinstance(span, BrokenSpan)}
     if not broken:
         return [span for span in read if isinstance(span, Span)], ""
-    if "" in broken:  # of which trace is not known
+    if "" in broken:  # their traces are not known
         raise broken[""]
     traces = len({span.trace for span in read})
     check_broken(broken.values(), traces)

@@ -1,8 +1,8 @@
-"""nccl-tests: times of collective operations of GPUs, a row by size, out of place and in place.
+"""nccl-tests: times of collective operations of GPUs, out of place and in place, by size.
 
-Its heads name the ranks and their hosts; those since 2.17 also the test. Without a name, bus
-bandwidth over algorithm bandwidth tells an all-reduce, 2 (n - 1) / n, and a reduce-scatter, which
-has an operation and (n - 1) / n.
+The output begins with the ranks and their hosts, and since version 2.17 with the test. Without its
+name, the ratio of bus bandwidth to algorithm bandwidth shows an all-reduce, 2 (n - 1) / n, or a
+reduce-scatter, which has an operation and the ratio (n - 1) / n.
 """
 
 import re
@@ -23,12 +23,12 @@ _RANK = re.compile(r"#?\s*Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S
 _TITLES = re.compile(r"#?\s*(size\s+count\s.*\balgbw\s+busbw.*)")
 _ROW = re.compile(r"\s*\d+\s+\d+\s+.*")
 _END = re.compile(r"#?\s*Avg bus bandwidth\s*:.*")
-_BLANK = ("redop", "root")  # cells that old heads leave empty where there is none
-_SIZED = 4  # cells of a row that is more than its parameters
+_BLANK = ("redop", "root")  # cells that old versions leave empty if they do not apply
+_SIZED = 4  # cells of a row that has more than its parameters
 _US, _GB = 1e-6, 1e9
-_FACTOR = 0.02  # relative, within which a ratio of bandwidths is a factor: both have two decimals
+_FACTOR = 0.02  # relative difference of two ratios of bandwidths, which have two decimals
 PLACES = ("out-of-place", "in-place")
-"""Where results go; each row has both."""
+"""Where results are written; each row has both."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ def _of(text: str, place: str) -> float:
 
 
 def _check_right(part: Sequence[str], place: str) -> None:
-    """Refuse results that the tool found wrong: counts of elements, in old versions an error."""
+    """Refuse results that the tool found wrong: numbers of elements; in old versions an error."""
     wrong = part[3] if len(part) > _SIZED - 1 else "N/A"
     if wrong.upper() != "N/A" and number(wrong, place) >= 1:
         msg = f"{place}: the tool found {wrong} wrong elements; repair the machine"
@@ -141,7 +141,7 @@ def _of_run(run: _Run) -> Iterator[Point]:
 
 
 def _told_by_bandwidth(run: _Run, count: int) -> str:
-    """The test by its bandwidths at the largest size; empty where they do not tell."""
+    """The test, from its bandwidths at the largest size; empty if they do not determine it."""
     _, rate, bus = max((part for row in run.rows for part in row.timed), key=lambda one: one[1])
     reduces = any(row.cells.get("redop", "none") not in ("none", "") for row in run.rows)
     if not reduces or count < 2 or rate == 0:

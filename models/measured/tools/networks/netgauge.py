@@ -31,7 +31,7 @@ _ROUND = (
 )
 _HALF = "latency is half the round trip"
 _FITTED = "a parameter that its lines make negative or no number at this size is left out"
-_NONE = ("nan", "-nan", "inf")  # where lines through too few sizes do not determine it
+_NONE = ("nan", "-nan", "inf")  # for values that lines through too few sizes do not determine
 _LETTERS = tuple("ABCDEFGHIJKLMNOPQ")
 
 
@@ -101,7 +101,7 @@ def _is_one(text: str) -> object:
 
 
 def _one(text: str, source: str) -> list[Point]:
-    """One point per message size: half the round trip, bandwidth, the time that sending blocks."""
+    """One point per message size: half the round trip, bandwidth, and time that sending blocks."""
     rows = [_row(_LETTERS, cells, place) for place, cells in _rows(ToolText(text, source))]
     if not rows:
         raise ToolText(text, source).missing("row below the letters of its columns")

@@ -1,1 +1,1 @@
-"""What load generators print by default, and people paste: text for a terminal."""
+"""Terminal output of load generators, as people paste it."""

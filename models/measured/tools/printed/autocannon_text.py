@@ -1,4 +1,4 @@
-"""autocannon's tables, as text: in boxes since version 3, in columns of spaces before."""
+"""autocannon's tables as text: in boxes since version 3, in columns separated by spaces before."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _BOXED = re.compile(r"^[ \t]*│[ \t]*Stat[ \t]+│", re.MULTILINE)
 _SPACED = re.compile(r"^Stat[ \t]+Avg[ \t]+Stdev[ \t]+Max[ \t]*$", re.MULTILINE)
 _RUNNING = r"[ \t]*Running \S+(?: requests)? test @"
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
-_APART = 0.1  # relative difference of the rate times the time and the number of requests
+_APART = 0.1  # relative difference between rate times time and the number of requests
 _CODE = r"[ \t]*│[ \t]*[1-5]\d\d[ \t]*│[ \t]*([^│\s]+)[ \t]*│[ \t]*$"
 _SECONDS = "autocannon rounds its number of requests, and averages its rate over whole seconds"
 _AMOUNT = "a number of requests was asked for: its time ends with a second, so its rate is too low"
@@ -61,7 +61,7 @@ def _point(run: ToolText) -> Point:
 
 
 def _of_amount(run: ToolText) -> tuple[str, ...]:
-    """A note on a test of a number of requests, whose last second is no whole one."""
+    """A note on a test with a fixed number of requests, whose last second is incomplete."""
     return (_AMOUNT,) if run.all(r"[ \t]*Running \S+ requests test @") else ()
 
 
@@ -79,7 +79,7 @@ def _row(run: ToolText, name: str) -> tuple[Mapping[str, str], str]:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a row: between bars, or before the boxes each after some spaces."""
+    """The cells of a row: between bars; before the boxes, separated by several spaces."""
     if "│" in line:
         return [cell.strip() for cell in line.strip().strip("│").split("│")]
     parts = re.split(r"[ \t]+", line.strip())
@@ -88,7 +88,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _times(run: ToolText) -> dict[str, float]:
-    """Times of requests by title, and by percentage where the table of ``--latency`` is."""
+    """Times of requests by title, and by percentage if there is the table of ``--latency``."""
     cells, place = _row(run, "Latency")
     rows = run.all(r"[ \t]*│[ \t]*([\d.]+)[ \t]*│[ \t]*([^│\s]+)[ \t]*│[ \t]*$")
     table = {f"{row.groups[0]}%": row.seconds("ms", group=1) for row in rows}
@@ -108,7 +108,7 @@ def _count(line: MatchedLine) -> float:
 
 
 def _answers(run: ToolText, rate: float, end: MatchedLine, lost: float) -> float:
-    """Answers as counted; of a count that is rounded, the rate times the seconds it is over."""
+    """Number of answers as counted; if the count is rounded, the rate times its seconds."""
     codes = run.all(_CODE)
     if codes:
         return sum(line.number() for line in codes)
@@ -122,9 +122,9 @@ def _answers(run: ToolText, rate: float, end: MatchedLine, lost: float) -> float
 
 
 def _check(end: MatchedLine, answers: float, others: float) -> None:
-    """Refuse a number of requests that answers and others do not explain.
+    """Refuse a number of requests that answers and failures do not account for.
 
-    Some versions count all that were sent, others only those that were answered.
+    Some versions count all requests sent, others only those that were answered.
     """
     printed = _count(end)
     half = 0.0 if end.groups[0].isdigit() else 500.0
@@ -135,7 +135,7 @@ def _check(end: MatchedLine, answers: float, others: float) -> None:
 
 
 def _clients(run: ToolText) -> tuple[float | None, float]:
-    """Connections, and how many requests each has outstanding."""
+    """Number of connections, and of outstanding requests on each."""
     lines = run.all(r"[ \t]*(\S+) connections(?: with (\S+) pipelining factor)?[ \t]*$")
     if not lines:
         return None, 1.0

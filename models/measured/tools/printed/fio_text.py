@@ -66,7 +66,7 @@ def _of_group(run: ToolText, depth: str) -> list[Point]:
 
 
 def _sections(run: ToolText) -> list[tuple[str, list[str], str]]:
-    """The direction of each part, its rate and its lines, and its place."""
+    """For each part its direction, its rate, its lines, and its place."""
     sections: list[tuple[str, list[str], str]] = []
     for place, line in run:
         match = _DIRECTION.match(line)
@@ -78,7 +78,7 @@ def _sections(run: ToolText) -> list[tuple[str, list[str], str]]:
 
 
 def _times(lines: list[str], place: str) -> tuple[dict[str, float], dict[str, float | None]]:
-    """Means by kind of latency, and the extremes of the whole."""
+    """Means by kind of latency, and the extremes of the total."""
     means: dict[str, float] = {}
     ends: dict[str, float | None] = {}
     for match in filter(None, map(_TIME.match, lines)):

@@ -27,7 +27,7 @@ def _is_summariser(text: str) -> bool:
 
 
 def _summary(text: str, source: str) -> list[Point]:
-    """The point of the last total; without one, of the last interval."""
+    """The point of the last total or, without one, of the last interval."""
     found = [(k, m) for k, line in enumerate(text.splitlines(), 1) if (m := _LINE.search(line))]
     if not found:
         raise broken(source, "there is no line of a summary")
@@ -57,12 +57,12 @@ _NUMBERS = ("count", "rate", "mean", "min", "max", "errors", "active", "started"
 
 
 def _cell(match: re.Match[str], name: str, place: str) -> float:
-    """A number of a line; 0 where the line does not have it."""
+    """A number of a line; 0 if the line does not have it."""
     return number(match[name], place) if match[name] else 0.0
 
 
 def _seconds(text: str, place: str) -> float:
-    """Seconds as versions write them: ``00:01:20``, or ``79.9s`` before 3.1."""
+    """Seconds as the versions write them: ``00:01:20``, or ``79.9s`` before 3.1."""
     clock = _CLOCK.fullmatch(text)
     if clock is None:
         return number(text.removesuffix("s"), place)
@@ -117,7 +117,7 @@ def _table(text: str, source: str) -> list[Point]:
 
 
 def _number(row: Mapping[str, str], titles: tuple[str, ...], place: str) -> float | None:
-    """A cell; rates may be a time, such as ``12.5/min`` in older versions."""
+    """A cell; in older versions a rate may be per minute or hour, such as ``12.5/min``."""
     text = next((row[title] for title in titles if title in row), "").strip()
     if not text:
         return None

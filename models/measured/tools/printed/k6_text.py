@@ -1,4 +1,4 @@
-"""k6's summary at the end of a test, as text: before version 1 and since."""
+"""k6's summary at the end of a test as text, before version 1 and since."""
 
 import re
 from collections.abc import Mapping
@@ -68,14 +68,14 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _check_pool(text: str, pool: float | None, source: str) -> None:
-    """Refuse virtual users of which the last line says another number."""
+    """Refuse a number of virtual users that the last line contradicts."""
     last = re.search(r"/(\S+) VUs", text)
     if last and pool is not None and number(last[1], source) != pool:
         raise broken(source, f"vus_max is {pool:.15g}, but the last line has {last[1]} VUs")
 
 
 def _metrics(text: str) -> dict[str, str]:
-    """What each line says, by metric; that of expected responses stands below the others'."""
+    """The contents of each line, by metric; that of expected responses is below the others'."""
     found = {match[1]: match[2] for match in _LINE.finditer(text)}
     good = _EXPECTED.search(text)
     return found | ({_GOOD: good[1]} if good else {})
@@ -91,7 +91,7 @@ def _percentiles(times: _Statistics, source: str) -> Mapping[float, float]:
 
 
 def _numbers(line: str, source: str) -> _Statistics:
-    """Least and largest of a count, which stands first."""
+    """Least and largest value of a count, which comes before them."""
     cells = dict(re.findall(r"(min|max)=(\S+)", line))
     return {name: number(cell, source) for name, cell in cells.items()}
 
@@ -101,7 +101,7 @@ def _rate(cells: list[str], source: str) -> float | None:
 
 
 def _failed(line: str, count: float, source: str) -> float:
-    """Requests that failed: counted since version 0.40, as a share before."""
+    """Number of requests that failed: counted since version 0.40, given as a share before."""
     counted = re.search(r"(\d+) out of (\d+)", line) or re.search(r"✓ (\d+)\s+✗ (\d+)", line)
     if counted:
         return number(counted[1], source)

@@ -1,4 +1,4 @@
-"""What kafka-producer-perf-test prints: windows of some seconds, and a last line of all records."""
+"""kafka-producer-perf-test's output: windows of some seconds, and a last line of all records."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _SHAPE = re.compile(
     r"(\S+) ms avg latency, (\S+) ms max latency[,.](.*)"
 )
 _TAIL = re.compile(r"(\S+) ms (\d+(?:\.\d+)?)th")
-_TAILS = 4  # of the line of all records
+_TAILS = 4  # percentiles in the line of all records
 _MS, _MIB = 1e-3, 1024.0**2
 
 _UNSAID = (
@@ -26,7 +26,7 @@ _WINDOWS = "the last line, of all records, is missing: these numbers are those o
 
 
 class _Line:
-    """The numbers of a line: of a window, or of all records where it has percentiles."""
+    """The numbers of a line: of all records if it has percentiles, otherwise of a window."""
 
     def __init__(self, line: MatchedLine) -> None:
         self.count, self.rate = line.number(), line.number(2)
@@ -37,7 +37,7 @@ class _Line:
 
     @property
     def length(self) -> float:
-        """The time of its records [s]."""
+        """The time that its records took [s]."""
         return self.count / self.rate if self.rate else 0.0
 
 
@@ -47,7 +47,7 @@ def _tails(line: MatchedLine) -> Mapping[float, float]:
     Raises
     ------
     MeasurementError
-        For a line that ends within them.
+        For a line that is cut off in them.
     """
     rest = line.groups[6].strip().rstrip(".")
     cells = [_TAIL.fullmatch(part.strip()) for part in rest.split(",")] if rest else []
@@ -59,7 +59,7 @@ def _tails(line: MatchedLine) -> Mapping[float, float]:
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point a run, from its line of all records; without the warm-up where there was one."""
+    """One point per run, from its line of all records, without the warm-up if there was one."""
     run, lines = ToolText(text, source), []
     for place, line in run:
         if _LINE.search(line):
@@ -88,7 +88,7 @@ def _of_total(line: _Line) -> Point:
 
 
 def _of_windows(lines: Sequence[_Line]) -> Point:
-    """The point of a run that did not finish: its windows one after the other."""
+    """The point of a run that did not finish, from its consecutive windows."""
     count, length = (sum(part) for part in zip(*((w.count, w.length) for w in lines), strict=True))
     return Point(
         "kafka-producer-perf-test",

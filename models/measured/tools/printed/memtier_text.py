@@ -48,7 +48,7 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _titles(run: ToolText) -> tuple[list[str], str]:
-    """Titles of the columns after the kind of request, and where they stand."""
+    """Titles of the columns after the kind of request, and their positions."""
     for place, line in run:
         if _TITLES.match(line):
             return _COLUMN.findall(line), place

@@ -1,4 +1,4 @@
-"""What ``nats bench`` prints: a line of statistics for publishers, subscribers or requesters."""
+"""The output of ``nats bench``: a line of statistics for publishers, subscribers or requesters."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _IN_TURN = "closed: each client sends or takes as fast as it can"
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """A point for each line of statistics of each run, but those of both sides together."""
+    """A point for each line of statistics of each run, except lines for both sides together."""
     whole = ToolText(text, source)
     started = whole.all(rf"{_START}(.*)\]")
     parts = runs(text, source, _START) if started else [whole]
@@ -43,7 +43,7 @@ def _of_run(run: ToolText) -> list[Point]:
 
 
 def _options(run: ToolText) -> Mapping[str, tuple[str, str]]:
-    """What the line at the start says of a run, each with the line's place."""
+    """The options in the first line of a run, each with the line's place."""
     lines = run.all(rf"{_START}(.*)\][ \t]*$")
     if not lines:
         return {}
@@ -85,7 +85,7 @@ def _option(options: Mapping[str, tuple[str, str]], name: str) -> float | None:
 
 
 def _times(line: MatchedLine) -> Mapping[str, float]:
-    """Times of calls by statistic; since version 0.2 a mean, and later also percentiles."""
+    """Times of calls by statistic: since version 0.2 a mean, and later also percentiles."""
     times = {}
     for part in line.groups[4].split(" ~ ")[1:]:
         cell = _STATISTIC.fullmatch(part.strip())

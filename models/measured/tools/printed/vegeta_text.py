@@ -13,7 +13,7 @@ from headway.models.measured.tools.kit.refusals import broken
 from headway.models.measured.tools.kit.text import ToolText
 
 _REQUESTS = re.compile(r"^Requests\s+\[total, rate(, throughput)?\]", re.MULTILINE)
-_LEAST = 1e-9  # s that a run takes at least
+_LEAST = 1e-9  # least time that a run takes [s]
 
 
 def _points(text: str, source: str) -> list[Point]:
@@ -56,7 +56,7 @@ def _row(run: ToolText, name: str) -> tuple[list[str], str]:
 
 
 def _named(run: ToolText, name: str, needed: str) -> dict[str, str]:
-    """Cells by what the brackets call them."""
+    """Cells by the names in the brackets."""
     shape = f"{name}   [min, mean, ...]   9ms, ..."
     line = run.needs(rf"{name}\s+\[([^\]]*)\]\s+(.*\S)\s*$", shape)
     names, cells = ([cell.strip() for cell in each.split(",")] for each in line.groups)
@@ -85,7 +85,7 @@ _MS = 1e-3
 
 
 def _of_plot(text: str, source: str) -> Sequence[Point]:
-    """The percentiles of a run, and how many requests there were; no rate."""
+    """The percentiles of a run, and its number of requests; there is no rate."""
     run = ToolText(text, source)
     rows = run.all(r"\s*(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")[1:]  # below their titles
     if not rows:
@@ -95,7 +95,7 @@ def _of_plot(text: str, source: str) -> Sequence[Point]:
         for row in rows
     }
     count = rows[-1].number(2)
-    most = 100 * (1 - 1 / max(count, 1.0))  # beyond which no request is
+    most = 100 * (1 - 1 / max(count, 1.0))  # no request is beyond this
     known = {percent: time for percent, time in cells.items() if 0 < percent <= most}
     return [Point("vegeta", Loop.OPEN, percentiles=percentiles_of(known), samples=count)]
 

@@ -68,7 +68,7 @@ def _tail(name: str) -> str:
 
 
 def _from_tokens(cell: Any, done: float) -> float | None:
-    """R = TTFT + (n - 1) TPOT for n tokens a request."""
+    """R = TTFT + (n - 1) TPOT for n tokens per request."""
     first, each, tokens = cell("mean_ttft_ms", scale=_MS), cell("mean_tpot_ms", scale=_MS), None
     tokens = cell("total_output_tokens")
     if first is None or each is None or tokens is None:
@@ -89,7 +89,7 @@ def _is_lines(text: str) -> bool:
 
 
 def _of_lines(text: str, source: str) -> list[Point]:
-    """A point a line: sglang appends each run to its file."""
+    """One point per line: sglang appends each run to its file."""
     points = []
     for place, line in ToolText(text, source):
         if line.strip():
@@ -123,7 +123,7 @@ _LINE = re.compile(r"([^:\n]+):\s+(\S+)\s*$")
 
 
 def _of_text(text: str, source: str) -> list[Point]:
-    """A point a result; how requests were sent stands before it."""
+    """One point per result; how requests were sent comes before it."""
     points = []
     before = text.partition("=====")[0]
     for run in runs(text, source, rf"=*{_TITLE}"):
