@@ -1,6 +1,6 @@
 """Servers that change while a simulated day is played: by a schedule, or by an autoscaler."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Protocol
 
@@ -18,13 +18,13 @@ from headway.records import dataclass
 Servers = dict[int, int]
 """Number of servers of each station where it changes, by position of the station."""
 
-_COUNTED: dict[str, Callable[[RowArray], float]] = {
-    "utilisation": lambda queues: float(queues["used_area"].sum()),
-    "queue": lambda queues: float(queues["present_area"].sum()),
-    "rate": lambda queues: float((queues["served"] + queues["present"]).sum()),
+_COUNTED = {
+    "utilisation": ("used_area",),
+    "queue": ("present_area",),
+    "rate": ("served", "present"),
 }
-"""What each metric of an autoscaler accumulates from a station's queues: the time that servers are
-busy, the time that jobs are present, and the number of arrivals."""
+"""What each metric of an autoscaler accumulates, as fields of a station's queues: the time that
+servers are busy, the time that jobs are present, and the number of arrivals."""
 
 
 class Changes(Protocol):
@@ -38,7 +38,7 @@ class Changes(Protocol):
     def at(self) -> float:
         """When the next change is, since the run began [s]; infinite if there is none."""
 
-    def servers(self, seen: FloatArray) -> Servers:
+    def servers(self, seen: Mapping[str, float]) -> Servers:
         """Make the next change, and return the servers after it.
 
         Parameters
@@ -65,7 +65,7 @@ class Schedule:
         """When the next change is [s]."""
         return self.ahead[0][0] if self.ahead else inf
 
-    def servers(self, seen: FloatArray) -> Servers:
+    def servers(self, seen: Mapping[str, float]) -> Servers:
         """The servers from the next change on."""
         del seen
         return self.ahead.pop(0)[1]
@@ -116,13 +116,13 @@ class Autoscaling:
         self.crowd = {scaled.station: scaled.serves(scaled.count)}
         self.due = [first, *scaled.looks.tolist()]
         self.now, self.look, self.ready = first, 0, scaled.count
-        self.seen, self.metric = np.zeros(len(_COUNTED)), 0.0
+        self.next = self._next()
+        self.seen, self.metric = 0.0, 0.0
         self.numbers: list[int] = []
         self.there: list[tuple[float, int]] = [(first, scaled.count)]
         self.above = np.zeros(len(scaled.looks))
         self.changes = self.needless = 0
 
-    @property
     def _next(self) -> float:
         """When it next begins, looks, or has replicas become ready, in the day's own time [s]."""
         due = self.due[self.look] if self.look < len(self.due) else inf
@@ -131,12 +131,12 @@ class Autoscaling:
     @property
     def at(self) -> float:
         """When the next change is, since the run began [s]."""
-        return self._next - self.first + self.before
+        return self.next - self.first + self.before
 
-    def servers(self, seen: FloatArray) -> Servers:
+    def servers(self, seen: Mapping[str, float]) -> Servers:
         """The servers after a look, or after replicas have become ready."""
-        now = self._next
-        self._count(seen, now - self.now)
+        now = self.next
+        self._count(seen[self.scaled.law.metric], now - self.now)
         self.now = now
         if now in self.due[self.look : self.look + 1]:
             if self.look:
@@ -144,15 +144,14 @@ class Autoscaling:
             self.look, self.metric = self.look + 1, 0.0
         self.ready = max(sum(self.rule.ready(self.pods, now)), 1)
         self.there.append((now, self.ready))
+        self.next = self._next()
         return {self.scaled.station: self.scaled.serves(self.ready)}
 
-    def _count(self, seen: FloatArray, length: float) -> None:
+    def _count(self, seen: float, length: float) -> None:
         """Add what the metric gained since the last event, with the replicas ready until now."""
-        metric, more = self.scaled.law.metric, seen - self.seen
-        self.seen = seen.copy()
-        gained = dict(zip(_COUNTED, more.tolist(), strict=True))[metric]
+        gained, self.seen = seen - self.seen, seen
         # jobs still in service at servers that were removed do not count
-        if metric == "utilisation":
+        if self.scaled.law.metric == "utilisation":
             self.metric += min(gained / self.scaled.serves(self.ready), length)
         else:
             self.metric += gained / self.ready
@@ -230,7 +229,8 @@ class SimulatedDay:
 
     def __init__(self, run: Run, start: int, changes: Changes) -> None:
         self.run, self.changes, self.crowd = run, changes, dict(changes.crowd)
-        self.now, self.counted = 0.0, {k: np.zeros(len(_COUNTED)) for k in self.crowd}
+        self.fields = {k: self._fields(k) for k in self.crowd}
+        self.now, self.counted = 0.0, {k: dict.fromkeys(_COUNTED, 0.0) for k in self.crowd}
         self.marks = {k: self._counts(k) for k in self.crowd}
         self.busy = dict.fromkeys(self.crowd, 0.0)
         await_arrivals(run)
@@ -257,11 +257,21 @@ class SimulatedDay:
         self.run.play(until)
         length, self.now = until - self.now, until
         for k, servers in self.crowd.items():
-            counts = self._counts(k)
-            more, self.marks[k] = counts - self.marks[k], counts
-            self.counted[k] += more
-            self.busy[k] += min(float(more[0]) / max(servers, 1), length)
+            counts, marks, counted = self._counts(k), self.marks[k], self.counted[k]
+            for name, count in counts.items():
+                counted[name] += count - marks[name]
+            used = counts["utilisation"] - marks["utilisation"]
+            self.busy[k] += min(used / max(servers, 1), length)
+            self.marks[k] = counts
 
-    def _counts(self, station: int) -> FloatArray:
-        queues = self.run.state.queues[self.run.score.home == station]
-        return np.array([count(queues) for count in _COUNTED.values()])
+    def _fields(self, station: int) -> dict[str, list[RowArray]]:
+        """Where the queues of a station count each metric: views, as a run keeps its queues."""
+        own = np.flatnonzero(self.run.score.home == station)
+        queues = self.run.state.queues[own[0] : own[-1] + 1]  # stand side by side
+        return {name: [queues[field] for field in fields] for name, fields in _COUNTED.items()}
+
+    def _counts(self, station: int) -> dict[str, float]:
+        return {
+            name: float(sum(sum(field.tolist()) for field in fields))
+            for name, fields in self.fields[station].items()
+        }

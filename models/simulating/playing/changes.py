@@ -21,7 +21,7 @@ _SCORE = 13  # arrays of a score among those that `play` takes
 @contextmanager
 def _opened(run: Run) -> Iterator[Play]:
     """A run's state as objects, written back at the end; no journey ends meanwhile."""
-    given = arguments(run.score, replace(run.state, journeys=run.state.journeys[:0]), 0.0, 0)[:-2]
+    given = arguments(run.score, replace(run.state, journeys=run.state.journeys[:0]))
     score = [np.ravel(each) for each in given[:_SCORE]]
     play = Play(score, given[_SCORE:])
     yield play
@@ -48,7 +48,7 @@ def set_servers(run: Run, counts: Mapping[int, int]) -> None:
     stations = run.score.stations.copy()
     for station, count in counts.items():
         stations["servers"][station] = stations["crew"][station] = count
-    run.score = replace(run.score, stations=stations)
+    run.change(stations)
     with _opened(run) as play:
         for queue, home in enumerate(play.home):
             if home in counts:
@@ -65,7 +65,7 @@ def let_come(run: Run, count: int) -> None:
     count
         Jobs, 0 or more.
     """
-    run.state.grow(2 * count)
+    run.grow(2 * count)
     with _opened(run) as play:
         for _ in range(count):
             begin_request(play, 0)

@@ -1,6 +1,7 @@
 """Play a score in slices, so that Ctrl-C is heard and arrays grow between them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,7 @@ class Run:
         self.score = score
         self.state = opening(score, seed, replica, kept=kept)
         self._times = dict.fromkeys(range(len(score.classes)), NONE)
+        self._given = arguments(score, self.state)
 
     def play(self, until: float) -> None:
         """Play until a time [s].
@@ -87,19 +89,30 @@ class Run:
         """
         reason = Reason.MORE
         while reason is not Reason.DONE:
-            play(*arguments(self.score, self.state, until, SLICE))
+            play(*self._given, until, SLICE)
             reason = Reason(int(self.state.clock["reason"][0]))
-            self._collect()
             if reason is Reason.CROWDED:
-                self.state.grow(len(self.state.jobs))
+                self.grow(len(self.state.jobs))
             elif reason is Reason.RECORDED:
+                self._collect()
                 self.state.lengthen()
+                self._given = arguments(self.score, self.state)
             elif reason is Reason.ENDLESS:
                 msg = "jobs circulate without end in no time; give them service times"
                 raise GraphError(msg)
         if self.state.clock["jobs"][0] and not self.state.clock["size"][0]:
             msg = "deadlock: each job waits for the place of another; give more capacity"
             raise GraphError(msg)
+
+    def grow(self, count: int) -> None:
+        """Make room for so many more jobs."""
+        self.state.grow(count)
+        self._given = arguments(self.score, self.state)
+
+    def change(self, stations: RowArray) -> None:
+        """Play on with other rows of the stations."""
+        self.score = replace(self.score, stations=stations)
+        self._given = arguments(self.score, self.state)
 
     def _collect(self) -> None:
         """Take the journeys that ended out of the state."""
@@ -127,12 +140,13 @@ class Run:
     @property
     def counts(self) -> Counts:
         """What it counted since it began to."""
+        self._collect()
         arrays = {name: getattr(self.state, name).copy() for name in COUNTED}
         return Counts(self.score.home, **arrays, each=dict(self._times))
 
 
-def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any, ...]:
-    """What `play` takes: arrays, rows of them as int64 in one line; a time, and a number of events.
+def arguments(score: Score, state: State) -> tuple[Any, ...]:
+    """What `play` takes before a time and a number of events: arrays, rows as int64 in one line.
 
     Examples
     --------
@@ -143,7 +157,7 @@ def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any,
     >>> model = catalogue_model("nfs-server").with_preset("raid")
     >>> score = score_of(blueprint(model))
     >>> state = opening(score, seed=1, replica=0, kept=False)
-    >>> play(*arguments(score, state, 1.0, 500))
+    >>> play(*arguments(score, state), 1.0, 500)
     >>> int(state.clock["events"][0])
     500
     """
@@ -155,5 +169,4 @@ def arguments(score: Score, state: State, until: float, most: int) -> tuple[Any,
         *(state.events, state.streams, state.gates, state.crowds, state.journeys),
         state.left,
     )
-    flat = (array.view(np.int64) if array.dtype.names else array for array in arrays)
-    return (*flat, until, most)
+    return tuple(array.view(np.int64) if array.dtype.names else array for array in arrays)

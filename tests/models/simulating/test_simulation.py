@@ -250,7 +250,7 @@ def paths_of(score, count):
     """The stations to which the only job goes, journey by journey: an event at a time."""
     state, path = opening(score, 1, 0, kept=False), []
     while count:
-        play(*arguments(score, state, math.inf, 1))
+        play(*arguments(score, state), math.inf, 1)
         queue = int(state.jobs["queue"][0])
         if queue >= 0:
             path.append(queue)

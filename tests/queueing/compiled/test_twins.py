@@ -148,8 +148,8 @@ def _play(seed: int) -> Arguments:
     names = ("every array", "unequal servers, fastest first", "fork, closed", "region, closed")
     score = PLAYED[names[seed % len(names)] if seed > 1 else names[0]]()
     state = opening(score, seed, 0, kept=True)
-    TWINS["play"](*arguments(score, state, 1e9, 50))
-    return arguments(score, state, 1e9, 300)
+    TWINS["play"](*arguments(score, state), 1e9, 50)
+    return (*arguments(score, state), 1e9, 300)
 
 
 def _play_program(seed: int) -> Arguments:
