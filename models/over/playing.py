@@ -115,11 +115,10 @@ def _arriving(plan: Blueprint, network: TimedNetwork) -> tuple[Blueprint, float]
     """The plan with arrivals that follow the day, and the time before it at its first rate [s]."""
     first, last = float(network.edges[0]), float(network.edges[-1])
     before = WARM_UP * (last - first) if network.start is None else 0.0
-    starts = tuple((network.edges[:-1] - first + before).tolist())
-    rates = tuple(network.rates.tolist())
-    if before:
-        starts, rates = (0.0, *starts), (rates[0], *rates)
-    table = RateTable(starts, rates, before + last - first)
+    held = np.flatnonzero(np.diff(network.rates, prepend=-1.0))  # where the rate is another
+    starts, rates = network.edges[held] - first + before, network.rates[held]
+    starts[0] = 0.0  # the first rate also before the day
+    table = RateTable(tuple(starts.tolist()), tuple(rates.tolist()), before + last - first)
     streams = tuple(
         Stream(k, table.mean * station.entry, 1.0, changing=table.times(station.entry))
         for k, station in enumerate(network.stations)

@@ -6,7 +6,6 @@ The fields are in the order of the struct; whole numbers are int64, others float
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -65,7 +64,6 @@ class Stream:
     next: int = 0
 
 
-@cache
 def dtype_of(row: type[Any]) -> np.dtype[np.void]:
     """The NumPy type of an array with rows of a class.
 

@@ -89,7 +89,7 @@ class Run:
         """
         reason = Reason.MORE
         while reason is not Reason.DONE:
-            play(*self._given, until, SLICE)
+            play(*(*self._given, until, SLICE))
             reason = Reason(int(self.state.clock["reason"][0]))
             if reason is Reason.CROWDED:
                 self.grow(len(self.state.jobs))
