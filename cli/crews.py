@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 CrewContext: TypeAlias = "AbstractContextManager[Crew | None]"
-"""Context manager of a command's work: gives the workers, or None if no option names any."""
+"""Context manager of a command's work: yields the workers, or None if no option names any."""
 
 _WORKERS, _OTHER = twins(
     "--workers N, --cluster URL", "Processes; a dask scheduler, with --wait TIME."

@@ -10,14 +10,14 @@ from headway.errors import InvalidParameter
 def refuse_repeats(
     command: click.Command, name: str | None, arguments: Sequence[str], above: click.Context
 ) -> None:
-    """Refuse options given twice to a command or to the commands below it.
+    """Refuse options given twice to a command or to its subcommands.
 
-    An option that may be repeated is not refused, nor is a flag: a second one means the same.
+    Repeatable options and flags are not refused: a second flag means the same.
 
     Parameters
     ----------
     command, name
-        The command, and what it was called.
+        The command, and the name that it was called by.
     arguments
         What was typed after it.
     above
@@ -26,7 +26,7 @@ def refuse_repeats(
     Raises
     ------
     InvalidParameter
-        Naming the option.
+        With the name of the option.
     """
     context = command.context_class(
         command, parent=above, info_name=name, **command.context_settings

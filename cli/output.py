@@ -86,7 +86,7 @@ EVERY = 10.0
 
 
 class _Lines:
-    """Progress where there is no terminal: nothing for ten seconds, then a line in each ten."""
+    """Progress without a terminal: nothing for ten seconds, then a line every ten seconds."""
 
     def __init__(self, what: str, steps: int) -> None:
         self.what, self.steps, self.done = what, steps, 0.0
@@ -109,9 +109,9 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
     Parameters
     ----------
     what
-        What goes on.
+        The work, in words.
     steps
-        How often the function given will be called; calls with a share count as that share.
+        Number of calls of the function that it yields; calls with a share count as that share.
     """
     if steps == 0 or not sys.stderr.isatty():
         yield _Lines(what, steps)
@@ -126,16 +126,16 @@ def progress(what: str, steps: int) -> Iterator[Advance]:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str, float], None]]:
-    """Show that work goes on: a line every ten seconds, or a bar that moves.
+    """Show that work goes on: a line every ten seconds, or a moving bar.
 
     Parameters
     ----------
     what
-        What goes on.
+        The work, in words.
 
     Yields
     ------
-    What says which part of it does; the share that is done is not told.
+    A function to call with the part of the work being done; its share of progress is ignored.
     """
     if sys.stderr.isatty():
         from rich.console import Console
@@ -169,7 +169,7 @@ def points_progress(what: str) -> "Iterator[Progress]":
     Parameters
     ----------
     what
-        What goes on.
+        The work, in words.
     """
     last = 0
     with progress(what, 1) as report:

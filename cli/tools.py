@@ -1,8 +1,8 @@
-"""Commands as tools of an assistant: what a tool takes is what the command's own options say.
+"""Commands as tools of an assistant: the arguments of a tool are the options of its command.
 
-A tool is a command of `headway.cli.main.COMMANDS`; its arguments are the command's, by the names
-that are typed, and its answer is what the command writes with ``--json``. Nothing is declared here
-but which commands are tools, and which of their options are none of an assistant's concern.
+A tool is a command of `headway.cli.main.COMMANDS`; its arguments are the command's, under the names
+that are typed, and its answer is what the command writes with ``--json``. Only the commands that
+are tools are declared here, and the options that do not concern an assistant.
 """
 
 import io
@@ -27,10 +27,10 @@ TOOLS = ("kinds", "read", "audit", "fit", "solve", "size", "methods", "check")
 LEFT_OUT = frozenset(
     {"json", "csv", "wide", "plot", "log", "dark", "schema", "workers", "cluster", "wait"}
 )
-"""Options that choose the form of an answer, or who computes it."""
+"""Options for the form of an answer, or for the workers that compute it."""
 
 _KINDS = ((Whole, "integer"), (Real, "number"))
-"""Types of options that JSON has words for; all others are text."""
+"""Types of options that JSON has words for; all others are strings."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Tool:
     Parameters
     ----------
     name, doc
-        What it is called, and what it does, with its most used forms.
+        Name and description, with its most used forms.
     schema
         JSON schema of its arguments.
     """
@@ -52,14 +52,14 @@ class Tool:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a tool answers.
+    """The reply of a tool.
 
     Parameters
     ----------
     text
         JSON as the command writes it, or a line that says what is wrong.
     notes
-        What the command says beside its answer, such as which file it wrote.
+        What the command says besides its answer, such as which file it wrote.
     is_error
         Whether the arguments were refused.
     """
@@ -70,7 +70,7 @@ class Reply:
 
     @property
     def document(self) -> dict[str, Any] | None:
-        """The answer as an object of JSON; None for a line."""
+        """The answer as a JSON object; None for a line of text."""
         return None if self.is_error or not self.text.startswith("{") else json.loads(self.text)
 
 
@@ -94,9 +94,9 @@ def answered(name: str, given: Mapping[str, Any], root: Path) -> Reply:
     name
         A tool.
     given
-        Values by the names of its schema; None for what is not given.
+        Values by the names of its schema; None for arguments that are not given.
     root
-        The folder that files must lie in; what ships with headway may be read too.
+        The folder that files must be in; files that ship with headway may be read too.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def answered(name: str, given: Mapping[str, Any], root: Path) -> Reply:
         except SystemExit as end:
             code = end.code
     said = err.getvalue().strip()
-    if code not in (0, 1):  # 1 judges: a model that does not describe the data
+    if code not in (0, 1):  # 1 is a verdict: the model does not describe the data
         return Reply(said.removeprefix("error: "), is_error=True)
     return Reply(out.getvalue().strip() or said, said if out.getvalue() else "")
 
@@ -128,7 +128,7 @@ def typed(name: str, given: Mapping[str, Any]) -> list[str]:
     Raises
     ------
     InvalidParameter
-        For a tool or an argument that there is not.
+        For an unknown tool or argument.
 
     Examples
     --------
@@ -160,9 +160,9 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _command(name: str) -> click.Command:
-    assert isinstance(cli, LazyGroup)  # noqa: S101 - what the decorator makes
+    assert isinstance(cli, LazyGroup)  # noqa: S101 - made by the decorator
     command = cli.get_command(click.Context(cli), name)
-    assert command is not None  # noqa: S101 - a tool is a command
+    assert command is not None  # noqa: S101 - tools are commands
     return command
 
 
@@ -198,7 +198,7 @@ def _tool(name: str) -> Tool:
 
 
 def _schema(parameter: click.Parameter) -> dict[str, Any]:
-    """What JSON schema says of one argument."""
+    """The JSON schema of an argument."""
     words = getattr(parameter, "help", None) or f"The {parameter.name}."
     form = "" if _is_flag(parameter) else f" ({parameter.make_metavar(_NOWHERE).strip('[]')})"
     described: dict[str, Any] = {"description": words + form}

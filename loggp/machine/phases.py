@@ -13,7 +13,7 @@ from headway.records import dataclass
 
 
 class Phase(Protocol):
-    """Anything that takes time: an event, a series, concurrent phases, or your own class."""
+    """Anything that takes time: an event, a series, concurrent phases, or a class of your own."""
 
     @property
     def time(self) -> Amount:

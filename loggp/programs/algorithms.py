@@ -1,13 +1,13 @@
-"""Algorithms of collective operations of n processors on S bytes: a law for each, in LogGP.
+"""Algorithms of collective operations of n processors on S bytes, with a LogGP law for each.
 
-Most go in rounds: in each, a processor sends one message, and needs what it receives for the next.
-R rounds that carry B bytes together past one processor take
+Most work in rounds: in each, a processor sends one message, and needs what it receives for the next
+round. R rounds in which B bytes in total pass one processor take
 
     T = (R - 1) max(g, o_s + L + o_r) + o_s + L + o_r + (B - R) G
 
-because a message of s bytes takes o_s + (s - 1) G + L + o_r, and a processor may send again g
-after its last byte. Laws take numbers, arrays and symbols. S is the whole buffer, as benchmarks
-report it: what each processor reduces, gathers in the end, scatters, exchanges or broadcasts.
+because a message of s bytes takes o_s + (s - 1) G + L + o_r, and a processor may send again g after
+its last byte. Laws take numbers, arrays and symbols. S is the whole buffer, as benchmarks report
+it: what each processor reduces, ends up with after gathering, scatters, exchanges or broadcasts.
 
 Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
 MPICH", IJHPCA 19(1), 2005, section 4; Chan, Heimlich, Purkayastha and van de Geijn, "Collective
@@ -79,7 +79,7 @@ def bus_factor(collective: Collective, processors: Quantity) -> Amount:
 
 
 class Case(NamedTuple):
-    """What an algorithm is asked for: n processors, S bytes, k chunks; g and o_s + L + o_r."""
+    """A case: n processors, S bytes, k chunks; with g and o_s + L + o_r."""
 
     processors: Any
     size: Any
@@ -90,14 +90,14 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class Need:
-    """What an algorithm needs of a case.
+    """A requirement of an algorithm on a case.
 
     Parameters
     ----------
     words
-        For refusals: "ring needs " and these.
+        Words for refusals, after "ring needs ".
     holds
-        Whether a case, of numbers or arrays, meets it.
+        Whether a case, with numbers or arrays, meets it.
     """
 
     words: str
@@ -123,18 +123,19 @@ Law: TypeAlias = Callable[[LogGP, Any, Any, Any], Amount]
 
 @dataclass(frozen=True)
 class CollectiveAlgorithm:
-    """One algorithm of one operation: its law and where it holds.
+    """One algorithm of one operation: its law and its domain.
 
     Parameters
     ----------
     collective, name
-        What it does and how.
+        The operation, and the name of the algorithm.
     time
         Law of machine, n, S and number of chunks [s].
     needs
         Domain of n, S and chunks.
     combined
-        Bytes that one processor combines, of n and S; ``None`` if it combines nothing.
+        Bytes that one processor combines, as a function of n and S; ``None`` if it combines
+        nothing.
     source
         Where it is described.
     """
@@ -185,12 +186,12 @@ def _log_up(n: Any) -> Any:
 
 
 def _others(n: Any, size: Any) -> Any:
-    """Bytes of all blocks but one's own: S (n - 1) / n."""
+    """Bytes of all blocks except a processor's own: S (n - 1) / n."""
     return size * (n - 1) / n
 
 
 def _bits(n: Any) -> Any:
-    """Ones in the binary digits of 0 to n - 1: (n / 2) log2 n for a power of two."""
+    """Number of ones in the binary digits of 0 to n - 1: (n / 2) log2 n for a power of two."""
     if is_symbolic(n):
         return n * _log(n) / 2
     count = [sum(one.bit_count() for one in range(int(m))) for m in np.atleast_1d(n)]
@@ -198,7 +199,7 @@ def _bits(n: Any) -> Any:
 
 
 def _hop(machine: LogGP, size: Any) -> tuple[Any, Any, Any]:
-    """A message from end to end; least time between sends of it; and between receives."""
+    """Time of a message from end to end; least time between sends of it; and between receives."""
     length = (size - 1) * machine.gap_per_byte
     flight, link = one_message_time(machine) + length, machine.gap + length
     after_send = apply("max", machine.send_overhead, link)
@@ -207,7 +208,7 @@ def _hop(machine: LogGP, size: Any) -> tuple[Any, Any, Any]:
 
 
 def _chain(machine: LogGP, n: Any, size: Any, chunks: Any) -> Amount:
-    """(n - 1) F + (k - 1) P: the first chunk passes all, the others follow it at pace P."""
+    """(n - 1) F + (k - 1) P: the first chunk passes all processors, the others follow at pace P."""
     flight, after_send, after_receive = _hop(machine, size / chunks)
     busy = machine.send_overhead + machine.receive_overhead
     passed_on, at_the_ends = apply("max", busy, after_send), apply("max", after_send, after_receive)
@@ -216,9 +217,9 @@ def _chain(machine: LogGP, n: Any, size: Any, chunks: Any) -> Amount:
 
 
 def _binary_tree(machine: LogGP, n: Any, size: Any, chunks: Any) -> Amount:
-    """Each passes a chunk to one child, then to the other; h = log2 n levels, p between sends.
+    """Each passes a chunk to one child, then the other; h = log2 n levels, p between sends.
 
-    h F + (h - 1) p + (k - 1) (p + max(p, o_r + o_s)); the root of all sends to one.
+    h F + (h - 1) p + (k - 1) (p + max(p, o_r + o_s)); the root sends to one child only.
     """
     flight, after_send, _ = _hop(machine, size / chunks)
     levels = _log(n)
@@ -230,7 +231,7 @@ def _binary_tree(machine: LogGP, n: Any, size: Any, chunks: Any) -> Amount:
 def _double_tree_down(machine: LogGP, n: Any, size: Any, _: Any) -> Amount:
     """Half of S in each of two trees: h (F + p), as the second tree begins p later.
 
-    Both trees may come in at a processor at once.
+    Messages of both trees may arrive at a processor at the same time.
     """
     flight, after_send, _ = _hop(machine, size / 2)
     return _log(n) * (flight + after_send)
@@ -318,7 +319,7 @@ ALGORITHMS: tuple[CollectiveAlgorithm, ...] = (
         _BC, "double binary tree", _double_tree_down, (_TWOS, _FOUR, _EVEN, _WHOLE), None, _SANDERS
     ),
 )  # fmt: skip
-"""All of them, a row for each operation and algorithm."""
+"""All algorithms, with a row for each operation and algorithm."""
 
 
 def algorithms_of(collective: Collective | str) -> dict[str, CollectiveAlgorithm]:
@@ -370,8 +371,8 @@ def collective_time(
 ) -> Amount:
     """Time of a collective operation of S bytes on the P processors of a machine [s].
 
-    The law of its row in `ALGORITHMS`. Where bytes are combined on the way, they add the time to
-    combine those of one processor, which holds where g is at most o_s + L + o_r.
+    The law is that of its row in `ALGORITHMS`. If bytes are combined on the way, the time to
+    combine those of one processor is added, which is right if g is at most o_s + L + o_r.
 
     Parameters
     ----------
@@ -415,7 +416,7 @@ def collective_time(
 
 
 def _check(row: CollectiveAlgorithm, case: Case) -> None:
-    """Refuse the first case outside the domain of a row; symbols are taken to be inside."""
+    """Refuse the first case outside the domain of a row; symbols are assumed to be inside."""
     if is_symbolic(*case):
         return
     values = Case(*np.broadcast_arrays(*(np.asarray(one, float) for one in case)))
@@ -431,7 +432,7 @@ def _check(row: CollectiveAlgorithm, case: Case) -> None:
 
 
 def _combined(row: CollectiveAlgorithm, machine: LogGP, size: Any) -> Any:
-    """Bytes that one processor combines; refuses where the law does not hold."""
+    """Bytes that one processor combines; refuses cases for which the law does not hold."""
     if row.combined is None:
         why = "a law without time to combine; leave combine_time out"
         msg = f"{row.collective}: {row.name} has {why}"
@@ -458,7 +459,7 @@ def ring_all_reduce_time(
     """Time of an all-reduce by a ring, for formulas of model files: 0 for one processor [s].
 
     (2 (n - 1) - 1) max(g, M) + M + (2 S (n - 1) / n - 2 (n - 1)) G with M = L + 2 o, the law of
-    `collective_time` also where n does not divide S.
+    `collective_time` also if n does not divide S.
 
     Parameters
     ----------
@@ -500,7 +501,9 @@ _LEVELS: dict[Collective, tuple[tuple[int, Collective, bool], ...]] = {
     _A2A: ((_INSIDE, _A2A, False), (_ACROSS, _A2A, False)),
     _BC: ((_ACROSS, _BC, False), (_INSIDE, _BC, False)),
 }
-"""Phases of an operation on two levels: where, what, and whether of a processor's share only."""
+"""Phases of an operation on two levels: level, operation, and whether only for a processor's
+share.
+"""
 
 
 def two_level_time(
@@ -520,7 +523,7 @@ def two_level_time(
     ----------
     inside, across
         Machine of a node, with n_1 processors; and of the network, with n_2 nodes. Each processor
-        has a way of its own into the network.
+        has its own connection to the network.
     collective
         The operation.
     size
@@ -548,13 +551,13 @@ def two_level_time(
         )
         for level, part, shared in _LEVELS[Collective(collective)]
     ]
-    if len(phases) == 3:  # inside, a gap after the last send: mostly over while they go across
+    if len(phases) == 3:  # inside, a gap after the last send: mostly over while messages go across
         message = one_message_time(inside)
         phases[1] = apply("max", inside.gap, message + phases[1]) - message
     return sum(phases[1:], phases[0])
 
 
 def _whole(share: Any) -> Any:
-    """A processor's share, or the refusal of one that is not whole bytes."""
+    """A processor's share in bytes; refused if not a whole number."""
     check_count("size / processors inside", share)
     return share

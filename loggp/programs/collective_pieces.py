@@ -1,12 +1,13 @@
-"""Times of a collective operation in pieces: over sizes a protocol each, all numbers of processors.
+"""Times of a collective operation, in a piece for each protocol by size, over all processors.
 
 In a piece, with a start a, a time b for each step, c for each byte of the buffer, and d for each
 byte that leaves a processor,
 
     T(n, S) = a + b steps(n) + S (c + d (n - 1) / n)
 
-a to d are 0 or more, by least squares of relative residuals; single outliers count less (Huber).
-Pieces begin where a Bayesian information criterion is least, by dynamic programming.
+with a to d of 0 or more, by least squares of relative residuals, in which single outliers count
+less (Huber). The boundaries of pieces minimise a Bayesian information criterion, by dynamic
+programming.
 """
 
 import math
@@ -20,18 +21,18 @@ from headway.loggp.measuring.breaks import LEAST_POINTS
 from headway.loggp.measuring.sizefit import LineParameter
 from headway.records import dataclass
 
-_HUBER = 2.0  # in units of the tolerance: residuals beyond count linearly
-_ROUNDS = 4  # of weighting outliers less: further ones change the sums by less than 1%
+_HUBER = 2.0  # in units of the tolerance: larger residuals count linearly
+_ROUNDS = 4  # of reweighting outliers: further ones change the sums by less than 1%
 
 Z = 1.959963984540054
 """Half of a 95% interval of a normal law, in standard deviations."""
 
 PART_NAMES = ("start", "step", "copy", "wire")
-"""What a piece has: a, b [s] and c, d [s/B]."""
+"""Parameters of a piece: a, b [s] and c, d [s/B]."""
 
 
 class Growth(StrEnum):
-    """How the number of steps grows with the number n of processors."""
+    """The growth of the number of steps with the number n of processors."""
 
     RING = "ring"
     TREE = "tree"
@@ -52,7 +53,7 @@ class CollectivePiece:
     start, step, copy, wire
         a and b [s], c and d [s/B], with 95% intervals.
     covariance
-        Of the four, shape (4, 4).
+        Covariance of the four, shape (4, 4).
     """
 
     first_size: float
@@ -77,7 +78,7 @@ def design(count: FloatArray, size: FloatArray, growth: Growth) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The best cut of measured times into pieces, with the solution of each.
+    """The best division of measured times into pieces, with the fit of each.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class Pieces:
     criterion
         Sum of the costs of all pieces and the penalty for each.
     parts
-        In order of size.
+        The pieces, in order of size.
     """
 
     growth: Growth
@@ -106,7 +107,7 @@ class Pieces:
         growth
             How steps grow with n.
         used
-            Places of a, b, c and d that the numbers of processors can tell apart.
+            Indices of those of a, b, c and d that the numbers of processors can distinguish.
         tolerance
             Relative misfit below which there is no further piece.
         """
@@ -154,7 +155,7 @@ class _Part:
 
 
 def _part(factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, float]) -> _Part:
-    """Non-negative least squares of relative residuals, outliers by their distance only."""
+    """Non-negative least squares of relative residuals, in which outliers count linearly."""
     from scipy.optimize import nnls
 
     columns = factors[:, used]
@@ -176,9 +177,9 @@ def _part(factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, f
 
 
 def _described(part: _Part, deviation: float) -> CollectivePiece:
-    """A piece with intervals: linear theory at the active parameters, one deviation for all.
+    """A piece with intervals: linear theory at the active parameters, with a common deviation.
 
-    The upper limit of a parameter at 0 is that of the theory with all of them.
+    The upper limit of a parameter at 0 follows from the theory with all parameters active.
     """
     covariance = deviation**2 * _inverse(part.weighted, part.active)
     beside = deviation**2 * _inverse(part.weighted, part.used)

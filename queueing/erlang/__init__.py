@@ -1,1 +1,1 @@
-"""Erlang's formulas and the room to wait: loss, delay, and what they rest on."""
+"""Erlang's formulas, and queues with limited places: loss, delay, and the numerics behind them."""

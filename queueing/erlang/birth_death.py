@@ -1,4 +1,4 @@
-"""Stations whose number of requests moves up and down by one: p_n = p_0 times ratios so far."""
+"""Birth-death processes: p_n is p_0 times the product of the ratios up to n."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -10,7 +10,7 @@ from headway.kinds import Amount, FloatArray
 
 
 def symbolic_chances(ratios: Sequence[Amount]) -> list[Amount]:
-    """Chances of 0, 1, 2... requests, in plain arithmetic.
+    """Probabilities of 0, 1, 2... requests, in plain arithmetic.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def symbolic_chances(ratios: Sequence[Amount]) -> list[Amount]:
 
 
 def weights(ratios: FloatArray) -> Amount:
-    """Relative chances of 0, 1, 2... requests, the largest of them 1.
+    """Relative probabilities of 0, 1, 2... requests, the largest of them 1.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def weights(ratios: FloatArray) -> Amount:
 
     Returns
     -------
-    Array of shape (..., n + 1); of logarithms summed, so that nothing overflows.
+    Array of shape (..., n + 1), computed from sums of logarithms so that nothing overflows.
 
     Examples
     --------

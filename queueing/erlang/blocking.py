@@ -1,7 +1,7 @@
-"""The number behind Erlang's formulas: 1/B(m, a), for any m and a, in NumPy alone.
+"""The number behind Erlang's formulas, 1/B(m, a), for any m and a, with NumPy only.
 
-Up to `FEW` servers 1/B is a polynomial in 1/a, evaluated by Horner's rule in blocks that
-stay in the cache. Beyond, it is Jagerman's integral
+Up to `FEW` servers 1/B is a polynomial in 1/a, evaluated by Horner's rule in blocks that fit into
+the cache. Beyond, it is Jagerman's integral
 
     1/B = a * integral over t = 0..inf of (1 + t)**m exp(-a t) dt,
 
@@ -21,11 +21,11 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.compiled.library import compiled
 from headway.queueing.erlang.poisson import deviance
 
-FEW = 128  # servers up to which the polynomial holds: 1/128! is still a normal double
-_BLOCK = 16384  # points at a time, whose arrays stay in the second-level cache: for speed
+FEW = 128  # servers up to which the polynomial is used: 1/128! is still a normal double
+_BLOCK = 16384  # points at a time, whose arrays fit into the second-level cache: for speed
 _ROWS = 256  # points of a quadrature block: for speed
-_NODES = 56  # integrate a bell of +-9 standard deviations to 1e-15: digits only
-_REACH = 40.5  # exp(-40.5) < 1e-17: the integrand beyond is neglected, digits only
+_NODES = 56  # for a bell of +-9 standard deviations, to 1e-15: digits only
+_REACH = 40.5  # exp(-40.5) < 1e-17: smaller values of the integrand are neglected, digits only
 
 _Then = Callable[[Amount, Amount, Amount], Amount]
 
@@ -57,7 +57,7 @@ def inverse_blocking(servers: Amount, load: Amount, then: _Then | None = None) -
         Numbers or arrays that broadcast: m = 1, 2, 3... and a >= 0, m also 0. With `then`,
         loads beyond m count as m.
     then
-        Elementwise function of (m, a, 1/B) whose result is wanted instead of 1/B.
+        Elementwise function of (m, a, 1/B) whose result is returned instead of 1/B.
 
     Examples
     --------
@@ -121,9 +121,9 @@ def _inverse_polynomial(servers: int, load: FloatArray, value: FloatArray) -> No
 
 
 def _by_polynomials(servers: Amount, load: FloatArray) -> FloatArray:
-    """The same for servers of several numbers, most first: a term is added to those that have it.
+    """1/B for several numbers of servers, most first: each term is added where it is needed.
 
-    So there are as many steps as the most servers have terms, and not as all numbers together.
+    So there are as many steps as the largest number of servers has terms.
     """
     order = np.argsort(-servers, kind="stable")
     inverse_load, value = 1 / load[order], np.ones(load.shape)

@@ -1,4 +1,4 @@
-"""Erlang's formulas: the chance that all servers are busy.
+"""Erlang's formulas: the probability that all servers are busy.
 
 Source: Erlang 1917; Kleinrock, *Queueing Systems* I, 1975, eqs. 3.40 and 3.43.
 """
@@ -14,7 +14,7 @@ from headway.queueing.erlang.poisson import poisson
 
 
 def erlang_b(servers: Quantity, offered_load: Quantity) -> Amount:
-    """Chance that an arrival is lost when m servers have no queue (M/M/m/m).
+    """Probability that an arrival is lost at m servers without a queue (M/M/m/m).
 
     B(m, a) = (a**m / m!) / sum over k = 0..m of a**k / k!
 
@@ -51,7 +51,7 @@ def erlang_b(servers: Quantity, offered_load: Quantity) -> Amount:
 
 
 def erlang_c(servers: Quantity, offered_load: Quantity) -> Amount:
-    """Chance that an arrival has to wait for one of m servers (M/M/m).
+    """Probability that an arrival has to wait for one of m servers (M/M/m).
 
     C(m, a) = m B / (m - a (1 - B)) with B = B(m, a); 1 where a >= m.
 
@@ -89,19 +89,19 @@ def erlang_c(servers: Quantity, offered_load: Quantity) -> Amount:
 
 
 def _check(servers: object, load: object) -> None:
-    """Refuse what is no number of servers, and less than no load; NaN stays NaN."""
+    """Refuse invalid numbers of servers, and negative loads; NaN stays NaN."""
     check_count("servers", servers)
     check_domain("offered_load", load, lambda a: ~(a < 0), "zero or more")
 
 
 def _is_one_point(servers: object, load: object) -> bool:
-    """Tell plain numbers, few servers and some load: what needs no array."""
+    """Whether all are plain numbers, with few servers and some load, so that no array is needed."""
     plain_numbers = type(servers) is int and type(load) is float
     return plain_numbers and 1 <= servers <= FEW and 0 < load < math.inf  # type: ignore[operator]
 
 
 def empty_probability(servers: Quantity, offered_load: Quantity) -> Amount:
-    """Chance that none of m servers is busy (M/M/m): (m!/a**m) (1 - a/m) C; 0 where a >= m.
+    """Probability that none of m servers is busy (M/M/m): (m!/a**m) (1 - a/m) C; 0 where a >= m.
 
     Parameters
     ----------
@@ -132,13 +132,14 @@ def empty_probability(servers: Quantity, offered_load: Quantity) -> Amount:
     count: Amount = servers
     load = np.minimum(np.asarray(offered_load, float), count)
     free = (servers - load) / servers
-    # Without waiting room the chance is exp(-a) / P(Poisson(a) <= m); C/B turns it into ours.
+    # Without a queue the probability is exp(-a) / P(Poisson(a) <= m); C/B turns it into that of
+    # M/M/m.
     blocking = 1 / inverse_blocking(servers, load)
     return plain(lone_chance(servers, load, blocking) * free / (free + blocking * (1 - free)))
 
 
 def lone_chance(servers: Amount, load: Amount, blocking: Amount) -> Amount:
-    """Chance of an empty M/M/m/m, from its B(m, a): exp(-a) B / (chance of m in Poisson(a)).
+    """Probability of an empty M/M/m/m, from its B(m, a): exp(-a) B / P(Poisson(a) = m).
 
     Examples
     --------
@@ -146,10 +147,10 @@ def lone_chance(servers: Amount, load: Amount, blocking: Amount) -> Amount:
     0.5
     """
     full = poisson(servers, load)
-    some = full > np.finfo(float).tiny  # else B and the chance agree to every digit
+    some = full > np.finfo(float).tiny  # otherwise B and the probability agree to every digit
     return np.exp(-load) * np.where(some, blocking / np.where(some, full, 1.0), 1.0)
 
 
 def _waiting(servers: Amount, load: Amount, inverse_blocking: Amount) -> Amount:
-    """Turn 1/B into C; m - a is exact where it is small, so nothing cancels."""
+    """Turn 1/B into C; m - a is exact if it is small, so nothing cancels."""
     return servers / (load + inverse_blocking * (servers - load))

@@ -1,8 +1,8 @@
-"""M/M/m+M, which is called Erlang A: m servers, and jobs that leave the queue when patience ends.
+"""M/M/m+M (Erlang A): m servers, and jobs that leave the queue when their patience ends.
 
-With load a = lambda S and patience of mean T, services and patience exponential, the number of jobs
-moves up at rate lambda, and down at min(n, m) / S + max(n - m, 0) / T. So the chance of m + j jobs
-is that of m times
+With load a = lambda S and exponential services and patience of mean T, the number of jobs moves up
+at rate lambda, and down at min(n, m) / S + max(n - m, 0) / T. So the probability of m + j jobs is
+that of m times
 
     w_j = product over i = 1..j of a / (m + i S / T),
 
@@ -21,22 +21,22 @@ from headway.queueing.erlang.formulas import erlang_b
 from headway.records import dataclass
 
 _BLOCK = 4096
-_DROPPED = 50.0  # logarithm of the largest over the first term left out: less than a last digit
-_MOST = 1e7  # load times patience up to which the terms, some as many, take a second
+_DROPPED = 50.0  # logarithm of the largest term over the first one left out: less than a last digit
+_MOST = 1e7  # load times patience above which the terms, about as many, take longer than a second
 
 
 @dataclass(frozen=True)
 class ImpatientQueue:
-    """What M/M/m+M answers.
+    """The results of M/M/m+M.
 
     Parameters
     ----------
     waiting_probability
-        Chance that an arriving job finds all servers busy.
+        Probability that an arriving job finds all servers busy.
     abandonment
-        Share of the jobs that leave without service.
+        Share of jobs that leave without service.
     waiting_time
-        Mean time in the queue of all jobs, those that leave included, in service times.
+        Mean time in the queue of all jobs, including those that leave, in service times.
     served_waiting_time
         Mean time in the queue of the jobs that are served, in service times.
     """
@@ -90,18 +90,18 @@ def erlang_a(servers: float, offered_load: float, patience: float) -> ImpatientQ
 
 
 def _served_wait(servers: float, chances: FloatArray, patience: float) -> float:
-    """E[V; V < patience], the offered wait V of a job behind j others by stages.
+    """E[V; V < patience], for the offered wait V of a job behind j others, by stages.
 
-    Stages i = 0..j have the rates m + i / T in service times. With patience exponential that is
-    E[V e^(-V / T)] = phi_j times the sum over i = 0..j of 1 / (m + (i + 1) / T), where
-    phi_j = E[e^(-V / T)] = m / (m + (j + 1) / T), as the product telescopes.
+    In units of service times, stages i = 0..j have the rates m + i / T. With exponential patience
+    E[V e^(-V / T)] = phi_j times the sum over i = 0..j of 1 / (m + (i + 1) / T), where phi_j =
+    E[e^(-V / T)] = m / (m + (j + 1) / T), as the product telescopes.
     """
     rates = servers + np.arange(1, len(chances) + 1) / patience
     return float(chances @ (servers / rates * np.cumsum(1 / rates)))
 
 
 def _logarithms(servers: float, load: float, patience: float) -> FloatArray:
-    """Logarithms of w_0, w_1..., until they no longer count."""
+    """Logarithms of w_0, w_1..., up to the last that matters."""
     logs = np.zeros(1)
     while logs[-1] > logs.max() - _DROPPED:
         more = np.arange(len(logs), len(logs) + max(_BLOCK, len(logs)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 
-_TABLE = 16  # counts from which four terms of Stirling's series give full precision: digits only
+_TABLE = 16  # count from which four terms of Stirling's series give full precision: digits only
 
 
 def poisson(count: Amount, mean: Amount) -> Amount:
@@ -36,16 +36,16 @@ def poisson(count: Amount, mean: Amount) -> Amount:
 
 
 def poisson_near(mean: float, apart: float) -> tuple[int, FloatArray]:
-    """Least number of events within some distance of their mean, and all their probabilities.
+    """Smallest number of events within a distance of the mean, and all probabilities from there.
 
-    From the likeliest number outwards each is its neighbour times a / n, or n / a.
+    From the likeliest number outwards, each is its neighbour times a / n, or n / a.
 
     Parameters
     ----------
     mean
         a, above 0.
     apart
-        Distance beyond which next to nothing is left: the probabilities add up to 1. 1 or more.
+        Distance beyond which hardly any probability is left, 1 or more; the results sum to 1.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def deviance(z: Amount, one_more: Amount = None) -> Amount:
     z
         Numbers or arrays above -1.
     one_more
-        1 + z, where it is known better than z near -1 tells.
+        1 + z, if it is known more precisely than from z near -1.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def deviance(z: Amount, one_more: Amount = None) -> Amount:
 
 @lru_cache(maxsize=1)
 def _small_errors() -> FloatArray:
-    """Error of Stirling's formula for log n!, n = 1..15 (and a filler for 0)."""
+    """Error of Stirling's formula for log n!, n = 1..15 (and a placeholder for 0)."""
     exact = [log(factorial(n)) - (n + 0.5) * log(n) + n for n in range(1, _TABLE)]
     return np.array([0.0, *(error - log(2 * pi) / 2 for error in exact)])
 

@@ -1,4 +1,4 @@
-"""Erlang's formulas as SymPy functions; the only module of this room that needs SymPy."""
+"""Erlang's formulas as SymPy functions; the only module of this package that needs SymPy."""
 
 from itertools import accumulate
 from operator import mul
@@ -14,7 +14,7 @@ def _terms(servers: int, load: Amount) -> list[Amount]:
 
 
 class _Erlang(sympy.Function):
-    """A chance by a number of servers, which may be a symbol, and the load on them."""
+    """A probability as a function of the number of servers, which may be a symbol, and the load."""
 
     nargs = 2
     printed = ""
@@ -25,7 +25,7 @@ class _Erlang(sympy.Function):
         return self._sum(int(servers), load) if servers.is_Integer else self.func(servers, load)
 
     def fdiff(self, argindex: int = 1) -> Amount:
-        """Derivative for the load; there is none for the number of servers."""
+        """Derivative by the load; there is none by the number of servers."""
         if argindex == 1:
             raise sympy.core.function.ArgumentIndexError(self, argindex)
         return self._slope(*self.args)
@@ -68,7 +68,7 @@ class ErlangC(_Erlang):
         return waiting / (sympy.Add(*below) + waiting)
 
     def _slope(self, servers: Amount, load: Amount) -> Amount:
-        """Write it by way of B: C = m B / (m - a + a B)."""
+        """Write the derivative by way of B: C = m B / (m - a + a B)."""
         blocking = ErlangB(servers, load)
         slope = blocking.fdiff(2)
         free = servers - load + load * blocking
@@ -76,7 +76,7 @@ class ErlangC(_Erlang):
 
 
 class _Room(sympy.Function):
-    """A number of M/M/m/K by m, K and load a; ``doit`` writes the finite sum."""
+    """A result of M/M/m/K by m, K and load a; ``doit`` writes the finite sum."""
 
     def doit(self, **hints: Any) -> Any:
         """Write the finite sums of the weights a**n / n!, from m on a**n / (m! m**(n - m))."""
@@ -87,15 +87,15 @@ class _Room(sympy.Function):
         return sympy.Add(*self._counted(weights, m, orders)) / sympy.Add(*weights)
 
     def _counted(self, weights: list[Amount], servers: int, orders: list[Amount]) -> list[Amount]:
-        """Weights of the states that count, each as often as it does."""
+        """Weights of the states that count, times the number that each counts for."""
         raise NotImplementedError
 
     def _slope(self, servers: Amount, places: Amount, load: Amount) -> Amount:
-        """Derivative for the load: of E f(n) it is (E n f(n) - E n E f(n)) / a."""
+        """Derivative by the load: for E f(n) it is (E n f(n) - E n E f(n)) / a."""
         raise NotImplementedError
 
     def fdiff(self, argindex: int = 1) -> Amount:
-        """Derivative for the load, in other numbers of the same room."""
+        """Derivative by the load, in terms of other results of the same queue."""
         if argindex != len(self.args):
             raise sympy.core.function.ArgumentIndexError(self, argindex)
         return self._slope(*self.args[-3:])
@@ -109,13 +109,13 @@ class _Room(sympy.Function):
 
 
 def _mean(servers: Amount, places: Amount, load: Amount) -> Amount:
-    """Mean number there: waiting, and in service."""
+    """Mean number of jobs, waiting and in service."""
     served = load * RoomAdmitted(servers, places, load)
     return RoomWaiting(1, servers, places, load) + served
 
 
 class RoomLoss(_Room):
-    """Chance that all K places are taken."""
+    """Probability that all K places are taken."""
 
     nargs = 3
 
@@ -127,7 +127,7 @@ class RoomLoss(_Room):
 
 
 class RoomAdmitted(_Room):
-    """Chance that a place is free."""
+    """Probability that a place is free."""
 
     nargs = 3
 
@@ -139,7 +139,7 @@ class RoomAdmitted(_Room):
 
 
 class RoomEmpty(_Room):
-    """Probability that nobody is there."""
+    """Probability that no job is present."""
 
     nargs = 3
 
@@ -166,21 +166,21 @@ class RoomWaiting(_Room):
 
 
 def written_out(expression: Amount) -> Amount:
-    """Write the numbers of finite rooms as sums, for what knows no such function."""
+    """Write the results of finite queues as sums, for code that knows no such functions."""
     return expression.replace(lambda part: isinstance(part, _Room), lambda room: room.doit())
 
 
 def erlang_b(servers: Amount, offered_load: Amount) -> Amount:
-    """Erlang B as a finite sum where the number of servers is known, else as a function."""
+    """Erlang B as a finite sum if the number of servers is known, otherwise as a function."""
     return ErlangB(servers, offered_load).doit()
 
 
 def erlang_c(servers: Amount, offered_load: Amount) -> Amount:
-    """Erlang C as a finite sum where the number of servers is known, else as a function."""
+    """Erlang C as a finite sum if the number of servers is known, otherwise as a function."""
     return ErlangC(servers, offered_load).doit()
 
 
 def empty_probability(servers: Amount, load: Amount) -> Amount:
-    """M/M/m's chance of an empty station, as (m!/a**m) (1 - a/m) C."""
+    """Probability of an empty M/M/m, as (m!/a**m) (1 - a/m) C."""
     ways = sympy.factorial(servers) / load**servers
     return ways * (1 - load / servers) * erlang_c(servers, load)

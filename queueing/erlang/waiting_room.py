@@ -1,8 +1,8 @@
 """M/M/m/K for any load: no overflow, and no loss of digits at utilisation 1.
 
-The probabilities of m to K jobs are a geometric series with ratio u = a/m. It is summed from the
-likelier end: from m up where u <= 1, from K down where u > 1. The states below m sum to
-1/B(m, a) - 1 times that of m, by Erlang's formula.
+The probabilities of m to K jobs are a geometric series with ratio u = a/m. It is summed from its
+larger end: from m up if u <= 1, from K down if u > 1. The states below m sum to 1/B(m, a) - 1 times
+that of m, by Erlang's formula.
 """
 
 from math import pi
@@ -18,10 +18,11 @@ from headway.queueing.erlang.poisson import stirling_error
 from headway.queueing.flows.laws import check_arrivals
 from headway.records import dataclass
 
-_WRITTEN = 8  # places up to which formulas write the sum over states out: for reading only
-_MOST = 1e300  # load at most, against overflow: the answer's limit is reached long before
+# number of places up to which formulas write out the sum over states: for reading only
+_WRITTEN = 8
+_MOST = 1e300  # largest load, against overflow: the limit of the result is reached long before
 
-# B(2k) / (2k)!, Bernoulli numbers over factorials, of the series of 1/(exp(y) - 1)
+# B(2k) / (2k)!, Bernoulli numbers over factorials, in the series of 1/(exp(y) - 1)
 _BERNOULLI = (
     1 / 12,
     -1 / 720,
@@ -42,9 +43,9 @@ class FiniteQueueResult:
     loss, admitted
         Probabilities that an arrival is lost, and that it is not.
     wait
-        Mean waiting time of the admitted, in service times.
+        Mean waiting time of admitted jobs, in service times.
     empty
-        Probability that no request is there.
+        Probability that no request is present.
     """
 
     loss: Amount
@@ -77,7 +78,7 @@ def solve(servers: Amount, places: Amount, load: Amount) -> FiniteQueueResult:
         return _symbolic(servers, places, load)
     check_arrivals(load)
     m, room, a = np.broadcast_arrays(servers, places, np.minimum(np.asarray(load, float), _MOST))
-    some = a >= np.finfo(float).tiny  # below, powers of it underflow: no job is there
+    some = a >= np.finfo(float).tiny  # below, powers of it underflow: no job is present
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         state = _numeric(m, room - m, np.where(some, a, 1.0))
     nobody = np.where(np.isnan(a), np.nan, 0.0)
@@ -89,7 +90,7 @@ def solve(servers: Amount, places: Amount, load: Amount) -> FiniteQueueResult:
 
 
 def _numeric(m: Amount, queue: Amount, load: Amount) -> FiniteQueueResult:
-    """Sum the geometric series from both ends, and take the likelier one at each point."""
+    """Sum the geometric series from both ends, and take the larger end at each point."""
     below = m / load * inverse_blocking(m - 1, load)
     # log(a/m), with all digits near 0, as a - m is exact there
     step = np.abs(np.where(np.abs(load - m) < m / 2, np.log1p((load - m) / m), np.log(load / m)))
@@ -106,7 +107,7 @@ def _numeric(m: Amount, queue: Amount, load: Amount) -> FiniteQueueResult:
 
 
 def _empty(m: Amount, load: Amount, below: Amount, far_end: Amount, total: Amount) -> Amount:
-    """Probability of state 0: by M/M/m/m where a <= m, else m! / a**m times that of state m."""
+    """Probability of state 0: from M/M/m/m if a <= m, otherwise m! / a**m times that of state m."""
     share = np.where(below < 1e300, (below + 1) / (below + total), 1.0)
     light = lone_chance(m, load, 1 / (below + 1)) * share
     ways = stirling_error(m) + np.log(2 * pi * m) / 2 - m * (1 + np.log(load / m))
@@ -157,7 +158,7 @@ def _symbolic(servers: Amount, places: Amount, load: Amount) -> FiniteQueueResul
 
 
 def moment(order: Amount, servers: Amount, places: Amount, load: Amount) -> Amount:
-    """Mean of a power of the number waiting at M/M/m/K: what derivatives of its laws need.
+    """Mean of a power of the number waiting at M/M/m/K, as derivatives of its results need it.
 
     Parameters
     ----------

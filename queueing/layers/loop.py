@@ -1,9 +1,10 @@
-"""The events of a layered system, instruction by instruction: the twin of ``layered.c``, in order.
+"""The event loop of a layered system, instruction by instruction: the twin of ``layered.c``.
 
-A call continues from a state, and stops after so many events, at a time, or when an array is full
-(`headway.queueing.layers.states.rows.Reason`). Tokens that go on stand in a line, of which the
-first follows one instruction after the other until it takes time or waits. It draws the same
-numbers as the kernel, and rounds as it does, so both leave the same state, bit for bit.
+A call continues from a state, and stops after a number of events, at a time, or when an array is
+full (`headway.queueing.layers.states.rows.Reason`). Tokens that can go on are in a line, the first
+of which follows instruction after instruction until it takes time or waits. The loop draws the same
+random numbers as the kernel and rounds in the same way, so that both leave the same state, bit for
+bit.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ from headway.queueing.playing.rows import (
 
 
 class _Play:
-    """A score and a state as objects, a row each."""
+    """The arrays of a score and a state as objects, one for each row."""
 
     def __init__(self, score: Sequence[IntArray], state: Sequence[IntArray]) -> None:
         self.instruction: list[InstructionRow] = read_rows(InstructionRow, score[0])
@@ -64,7 +65,7 @@ class _Play:
         self.hole = False
 
     def write(self, state: Sequence[IntArray]) -> None:
-        """Write the state back."""
+        """Write the objects back to the state."""
         write_rows(Clock, state[0], [self.clock])
         write_rows(Queue, state[1], self.queue)
         write_rows(Tally, state[2], self.tally)
@@ -83,7 +84,7 @@ def _owner_of_job(p: _Play, j: int) -> int:
     return len(p.entry) + len(p.place) + j
 
 
-# The pool of jobs, and the line of those that go on
+# The pool of jobs, and the line of tokens that can go on
 
 
 def _take(p: _Play, entry: int) -> int:
@@ -109,7 +110,7 @@ def _go_on(p: _Play, j: int) -> None:
     _ready(p, j)
 
 
-# What is counted
+# Counts
 
 
 def _count_tally(p: _Play, tally: Tally) -> None:
@@ -152,7 +153,7 @@ def _record(p: _Play, entry: int, time: float) -> None:
     p.clock.recorded += 1
 
 
-# Places: who is served
+# Places: which jobs are served
 
 
 def _share_out(p: _Play, k: int) -> None:
@@ -267,7 +268,7 @@ def _start_next(p: _Play, k: int) -> None:
     _serve(p, k, j)
 
 
-# A token comes to a processor, and leaves it
+# A token arrives at a processor, and leaves it
 
 
 def _come(p: _Play, k: int, j: int) -> None:
@@ -293,7 +294,7 @@ def _leave(p: _Play, k: int, j: int) -> None:
         _start_next(p, k)
 
 
-# Instructions; each says whether its token goes on at once
+# Instructions; each returns whether its token goes on at once
 
 
 def _ask(p: _Play, entry: int, caller: int, source: int, born: float) -> None:
@@ -340,7 +341,7 @@ def _spawn(p: _Play, j: int) -> bool:
 
 
 def _tell(p: _Play, j: int) -> bool:
-    """Gates of the same spawn that are still shut stand in a line that begins at its parent."""
+    """Gates of the same spawn that are still shut are in a list that begins at its parent."""
     for way in _ways_in_order(p, p.job[j].address):
         before = p.job[j].parent
         gate = p.job[before].next
@@ -424,7 +425,7 @@ def _branch(p: _Play, instruction: InstructionRow, j: int) -> bool:
 
 
 def _follow(p: _Play, j: int) -> bool:
-    """Do an instruction; whether the token goes on at once."""
+    """Execute an instruction; returns whether the token goes on at once."""
     job = p.job[j]
     if job.address == NONE:
         _begin(p, j)
@@ -497,7 +498,7 @@ def _event(p: _Play) -> None:
 
 
 def _room(p: _Play) -> int:
-    """Jobs beyond which an instruction may find no room."""
+    """Number of jobs above which an instruction may find no free job."""
     spawns = (one.ways for one in p.instruction if one.kind == Kind.SPAWN)
     return len(p.job) - max(1, max(spawns, default=1))
 
@@ -509,7 +510,7 @@ def _stopped(p: _Play, room: int) -> Reason | None:
 
 
 def _played(p: _Play, until: float, most: int) -> tuple[Reason, int]:
-    """Why it stops, and the token that goes on then."""
+    """Play until the loop has to stop; returns the reason, and the token that then goes on."""
     clock, on, room = p.clock, NONE, _room(p)
     while (stopped := _stopped(p, room)) is None:
         if on == NONE and clock.first != NONE:
@@ -548,18 +549,18 @@ def play_program(
     until: float,
     most: int,
 ) -> None:
-    """Play until a time, or so many events.
+    """Play until a time, or until a number of events has been played.
 
     Parameters
     ----------
     instructions, ways, laws, entries, places
-        Of a `LayeredScore`; rows as int64 in one line.
+        Arrays of a `LayeredScore`, with rows as flat int64.
     clock, queues, tallies, jobs, at, events, streams, journeys
-        Of a `LayeredState`, likewise; they are written.
+        Arrays of a `LayeredState`, with rows as flat int64; they are updated.
     until
-        The time [s].
+        The time at which to stop [s].
     most
-        Events.
+        The number of events after which to stop.
     """
     state: tuple[Any, ...] = (clock, queues, tallies, jobs, at, events, streams, journeys)
     p = _Play((instructions, ways, laws, entries, places), state)

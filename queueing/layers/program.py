@@ -1,7 +1,7 @@
-"""What a thread does, instruction by instruction: the flow of every entry in one list.
+"""What threads do as programs: the flow of every entry, as a list of instructions.
 
-The whole chain and the event loop follow the same instructions. Each goes on to the next one
-unless it says where.
+The whole chain and the event loop follow the same instructions. Each is followed by the next one in
+the list, unless it names another.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Serve:
-    """A slice of work at a processor: its mean there [s] and scv; `step` counts all steps."""
+    """A slice of work at a processor: its mean time there [s] and scv; `step` numbers all steps."""
 
     processor: str
     mean: float
@@ -46,30 +46,30 @@ class Wait:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, whose reply the thread waits for."""
+    """A request whose reply the thread waits for."""
 
     entry: str
 
 
 @dataclass(frozen=True)
 class Send:
-    """A message, for which it does not wait."""
+    """A message, which the thread does not wait for."""
 
     entry: str
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Go on at one of some addresses, each with its probability."""
+    """Go on at one of several addresses, each with its probability."""
 
     ways: tuple[tuple[float, int], ...]
 
 
 @dataclass(frozen=True)
 class Spawn:
-    """Start branches at addresses, and go on when so many of them are done.
+    """Start branches at these addresses, and go on when ``needed`` of them are done.
 
-    They begin one behind the other, in an order that is drawn where it makes a difference.
+    Branches start one after the other, in an order that is random where it matters.
     """
 
     starts: tuple[int, ...]
@@ -81,8 +81,8 @@ class Spawn:
 class Answer:
     """Reply, or forward to other entries, each with its probability.
 
-    Whoever is answered and the thread go on at the same time: who comes first where both may be
-    served in order of arrival is drawn.
+    The caller and the thread go on at the same time: if both may arrive at a queue in order of
+    arrival, it is random which of them is first.
     """
 
     forwards: tuple[tuple[float, str], ...]
@@ -91,14 +91,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Gate:
-    """Where a branch waits until it was told so often that another is done."""
+    """Where a branch waits until it has been told that so many others are done."""
 
     needed: int
 
 
 @dataclass(frozen=True)
 class Tell:
-    """Say at the gates of other branches, by address, that this one is done; as `Spawn`."""
+    """Tell the gates of other branches that this one is done; in an order as for `Spawn`."""
 
     gates: tuple[int, ...]
     drawn: bool = False
@@ -106,7 +106,7 @@ class Tell:
 
 @dataclass(frozen=True)
 class Done:
-    """The end: of a branch, or of all that a thread does; clients begin anew."""
+    """The end of a branch, or of all that a thread does; clients then start a new cycle."""
 
 
 Instruction: TypeAlias = Serve | Wait | Call | Send | Branch | Spawn | Answer | Gate | Tell | Done
@@ -114,12 +114,12 @@ Instruction: TypeAlias = Serve | Wait | Call | Send | Branch | Spawn | Answer | 
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions of all entries.
+    """The instructions of all entries.
 
     Parameters
     ----------
     instructions
-        In a row.
+        All instructions, as a list.
     starts
         Address of the first instruction of each entry.
     entries
@@ -144,9 +144,9 @@ class Program:
 
 
 def program_of(system: LayeredSystem) -> Program:
-    """Write the program of a system at one operating point.
+    """The program of a system at one operating point.
 
-    Instructions that take no time and lead nowhere are left out.
+    Instructions without an effect are left out.
     """
     return _Writing(system, float).program()
 
@@ -154,7 +154,7 @@ def program_of(system: LayeredSystem) -> Program:
 def times_of(system: LayeredSystem) -> FloatArray | None:
     """Mean times of all instructions at all operating points, shape (instructions, points) [s].
 
-    Infinite where an instruction takes none; None where programs differ in more than times.
+    Infinite for instructions that take no time; None if programs differ in more than times.
     """
     program = _Writing(system, np.asarray).program()
     points = int(np.prod(system.shape))
@@ -180,12 +180,12 @@ def _requests(step: Step) -> Iterator[tuple[str, Amount]]:
 
 
 def _some(number: Amount) -> bool:
-    """Whether it is above 0 anywhere."""
+    """Whether a number is above 0 at any point."""
     return bool(np.any(np.greater(number, 0)))
 
 
 class _Writing:
-    """Instructions as they are written, with numbers of a kind."""
+    """A program as it is written, with numbers of one kind."""
 
     def __init__(self, system: LayeredSystem, number: Callable[[Amount], Any]) -> None:
         self.system, self.number = system, number
@@ -195,7 +195,7 @@ class _Writing:
         self.at = ""
 
     def program(self) -> Program:
-        """All of it."""
+        """The finished program."""
         starts = {name: self.entry(name) for name in self.system.entries}
         for at, one in enumerate(self.instructions):
             if isinstance(one, Answer) and self._comes_to_queues(at + 1):
@@ -240,7 +240,7 @@ class _Writing:
         self._put(Answer(tuple((self.number(chance), name) for name, chance in forwards)))
 
     def _choice(self, ways: list[tuple[float, Flow]]) -> None:
-        """Each way leads behind the last one."""
+        """All ways lead to the instruction after the last of them."""
         branch, starts, ends = self._put(Branch(())), [], []
         for _, way in ways:
             starts.append(len(self.instructions))
@@ -271,18 +271,18 @@ class _Writing:
         self.instructions[over] = Branch(((1.0, len(self.instructions)),))
 
     def _meet_in_queues(self, part: Together) -> bool:
-        """Whether branches that begin together may be served in order of arrival."""
+        """Whether branches that start together may be served in order of arrival."""
         task = self.system.tasks[self.system.entries[self.at].task]
         asks = any(step.calls or step.sends for step, _ in steps_of(part))
         return asks or self._is_ordered(task.processor)
 
     def _is_ordered(self, processor: str) -> bool:
-        """Whether a processor has a queue."""
+        """Whether a processor serves jobs from a queue."""
         one = self.system.processors[processor]
         return not (np.all(np.isinf(one.servers)) or one.discipline.shares)
 
     def _comes_to_queues(self, address: int) -> bool:
-        """Whether a token may come to a queue before it takes any time, or ends."""
+        """Whether a token may arrive at a queue before it takes any time or ends."""
         found, todo = False, [address]
         seen: set[int] = set()
         while todo and not found:
@@ -304,7 +304,7 @@ class _Writing:
         return found
 
     def _loop(self, body: Flow, mean: float) -> None:
-        """Before each round it is drawn whether there is one: m / (1 + m)."""
+        """Before each round it is drawn whether there is another: with probability m / (1 + m)."""
         again = self._put(Branch(()))
         self._flow(body)
         self._put(Branch(((1.0, again),)))

@@ -1,7 +1,7 @@
-"""Write a layered system as plain arrays, and where everything stands at first.
+"""A layered system as plain arrays for the event loop (its score), and the initial state.
 
-Laws and streams of random numbers: of each instruction, then of the arrivals of each entry; streams
-go on with the order at each place. Places are tasks, then processors.
+Laws and streams of random numbers are those of instructions, then those of arrivals at entries;
+further streams are for the order at each place. Places are tasks, then processors.
 """
 
 from collections.abc import Iterator
@@ -55,26 +55,27 @@ MOST_CLIENTS = 10**6
 """The largest number of clients; each takes some 200 bytes, and events at the start."""
 
 _UNLIMITED = 2**62
-_FULL = 1e-9  # chances that miss 1 by less than this sum to 1
-_SPARE = 64  # requests for which there is room at first
-_JOURNEYS = 2**16  # response times that are taken out of the state together
-_STILL, _STILL_EACH = 1_000_000, 100  # instructions at one time, and more for each client
+_FULL = 1e-9  # probabilities that miss 1 by less than this count as 1
+_SPARE = 64  # free jobs at the start
+_JOURNEYS = 2**16  # response times that are collected from the state at a time
+# instructions executed at one time before a loop is assumed, and more for each client
+_STILL, _STILL_EACH = 1_000_000, 100
 
 
 @dataclass(frozen=True, eq=False)
 class LayeredScore:
-    """What is played; each array in C order.
+    """The score: what is played, with each array in C order.
 
     Parameters
     ----------
     instructions, ways, laws, entries, places
-        Rows of each class.
+        Arrays with rows of each class.
     clients
-        Clients of each entry.
+        Number of clients of each entry.
     rates
         Requests for each entry from outside [1/s].
     keys
-        A key for each stream, of its name.
+        Key of each stream, from its name.
     """
 
     instructions: RowArray
@@ -88,14 +89,14 @@ class LayeredScore:
 
 
 def score_of(system: LayeredSystem) -> LayeredScore:
-    """Write the score of a system at one operating point.
+    """The score of a system at one operating point.
 
     Raises
     ------
     GraphError
-        For disciplines that cannot be played there.
+        For disciplines that cannot be simulated.
     InvalidParameter
-        For several operating points, too many clients, and threads that are no whole number.
+        For several operating points, too many clients, and a fractional number of threads.
     """
     if system.shape not in ((), (1,)):
         msg = f"{system.name} has several operating points; play them one by one"
@@ -197,7 +198,7 @@ def _ordered(place: PlaceRow, name: str, discipline: Discipline) -> PlaceRow:
 
 
 class _Writing:
-    """Instructions as they are written, with their ways."""
+    """Instruction rows as they are written, with the ways of instructions."""
 
     def __init__(self, entries: list[str], processors: dict[str, int]) -> None:
         self.entries = {name: n for n, name in enumerate(entries)}
@@ -224,7 +225,7 @@ class _Writing:
         return self._of_branches(instruction)
 
     def _of_branches(self, instruction: Instruction) -> InstructionRow:
-        """Where branches begin, wait for each other, and end."""
+        """The row of an instruction that starts, ends or joins branches."""
         match instruction:
             case Spawn(starts, needed, drawn):
                 row = self._ways(Kind.SPAWN, [(0.0, start) for start in starts])
@@ -257,7 +258,7 @@ def _law(instruction: Instruction) -> Law:
 
 
 def _streams(system: LayeredSystem, program: Program) -> Iterator[str]:
-    """The name of each stream, in their order: what it is drawn for."""
+    """The name of each stream, in order: what it draws."""
     for address, entry in enumerate(program.entries):
         yield f"instruction {address - program.starts[entry]} of {entry}"
     yield from (f"arrivals of {name}" for name in system.entries)
@@ -267,17 +268,18 @@ def _streams(system: LayeredSystem, program: Program) -> Iterator[str]:
 
 @dataclass
 class LayeredState:
-    """Where everything stands.
+    """The state of a simulation.
 
     Parameters
     ----------
     clock
-        Time and counts, one row.
+        Time and counts, a single row.
     queues, tallies, jobs, streams, journeys
-        Rows of each: of places, entries, requests and tokens, streams, and times that ended.
+        Rows of each class: for places, entries, requests and tokens, streams, and ended response
+        times.
     at, events
-        Where the event of each owner stands in the calendar, and the calendar. Owners are entries,
-        places and jobs.
+        Position of each owner's event in the calendar, and the calendar. Owners are entries, places
+        and jobs.
     """
 
     clock: RowArray
@@ -290,7 +292,7 @@ class LayeredState:
     journeys: RowArray
 
     def grow(self, count: int) -> None:
-        """Make room for so many more jobs."""
+        """Make room for more jobs."""
         had = len(self.jobs)
         fresh = np.repeat(rows(Job, [Job()]), count)
         fresh["next"] = np.arange(had + 1, had + count + 1)
@@ -301,21 +303,21 @@ class LayeredState:
         self.events = np.concatenate((self.events, np.zeros(count, self.events.dtype)))
 
     def forget(self) -> None:
-        """Count anew from now on."""
+        """Reset all counts to 0."""
         for name in ("begun", "answered", "ended", "waiting_area", "first_area", "second_area"):
             self.tallies[name] = 0
         self.queues["worked"] = 0
 
 
 def opening(score: LayeredScore, seed: int, replica: int) -> LayeredState:
-    """The state at time 0: clients begin, and entries with arrivals have their first.
+    """The state at time 0: clients start, and entries with arrivals have their first one scheduled.
 
     Parameters
     ----------
     score
-        What is played.
+        The score to play.
     seed, replica
-        Of random numbers.
+        Seed and replica of the random numbers.
     """
     entries, places, clients = len(score.entries), len(score.places), sum(score.clients)
     state = LayeredState(
@@ -333,7 +335,7 @@ def opening(score: LayeredScore, seed: int, replica: int) -> LayeredState:
     jobs["entry"] = np.repeat(np.arange(entries), score.clients)
     jobs["thread"] = np.arange(clients)
     clock["unused"] = clock["jobs"] = clients
-    if clients:  # all in the line of those that go on
+    if clients:  # all clients are in the line of tokens that can go on
         jobs["next"][-1] = NONE
         clock["first"], clock["last"] = 0, clients - 1
     sources = np.flatnonzero(score.rates)
@@ -346,7 +348,7 @@ def opening(score: LayeredScore, seed: int, replica: int) -> LayeredState:
 
 
 def arguments(score: LayeredScore, state: LayeredState, until: float, most: int) -> tuple[Any, ...]:
-    """What `play_program` takes: arrays, rows as int64 in one line; a time, a number of events."""
+    """Arguments of `play_program`: arrays, rows as flat int64; a time, a number of events."""
     arrays = (
         *(score.instructions, score.ways, score.laws, score.entries, score.places),
         *(state.clock, state.queues, state.tallies, state.jobs),

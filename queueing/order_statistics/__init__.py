@@ -1,1 +1,1 @@
-"""The time until k of n branches are done, given what they share: order statistics."""
+"""Order statistics: the time until k of n branches are done, given what they share."""

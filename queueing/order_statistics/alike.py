@@ -1,18 +1,18 @@
-"""Order statistics of n like times that are not independent: branches of a fork.
+"""Order statistics of n equal times that are not independent: branches of a fork.
 
-Branches have their arrivals in common. The time of each is taken as a factor common to all, times a
-gamma variable of its own, whose squared coefficient of variation g is
+Branches have their arrivals in common. The time of each is modelled as a factor common to all,
+times a gamma variable of its own, whose squared coefficient of variation g is
 
     g = scv / (1 + scv (1 / h - 1)),  x(2, 2; h) = 3/2 - U/8,
 
-x(k, n; g) being the mean of the k-th of n such variables of mean 1. So the k-th takes x times as
-long as one of them in the mean. Its variance lies between those with a common factor and with a
+with x(k, n; g) the mean of the k-th of n such variables of mean 1. So the k-th takes x times as
+long as a single one, on average. Its variance lies between that for a common factor and that for a
 common term.
 
 Source: Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988, for two exponential servers, which
-fix h; Gupta and Kundu, "Generalized exponential distributions", Austral. N. Z. J. Statistics
-41(2), 1999, for the law. docs/explanation/forks.md derives g; docs/accuracy/forks.md says what it
-misses.
+determine h; Gupta and Kundu, "Generalized exponential distributions", Austral. N. Z. J. Statistics
+41(2), 1999, for the law. docs/explanation/forks.md derives g; docs/accuracy/forks.md has its
+errors.
 """
 
 from functools import cache, lru_cache
@@ -30,24 +30,25 @@ from headway.queueing.times.laws import (
     poisson_wait,
 )
 
-_DEGREE = 8  # of polynomials in U, which err by 1e-8: digits only
-_STEPS, _STEP = 60, 0.075  # of the trapezoidal rule, which errs by 1e-10: digits only
+_DEGREE = 8  # of polynomials in U, with errors of 1e-8: digits only
+_STEPS, _STEP = 60, 0.075  # of the trapezoidal rule, with errors of 1e-10: digits only
 _EXACT = {(2, 2): (1.5, -0.125), (2, 1): (0.5, 0.125)}
 """Means of the last and the first of two exponential branches, by Nelson and Tantawi."""
 
 # The law by two moments, measured over the 840 simulated forks of tests.campaigns.fork_errors. The
-# variance of the k-th is term**0.4 factor**0.6: other exponents miss more at the worst, 0.5 and 0.7
-# 14% of the 99th percentile and 0.6 11% (``python -m tests.campaigns.constants alike variance``).
+# variance of the k-th is term**0.4 factor**0.6; the largest errors are larger with other exponents:
+# 14% of the 99th percentile with 0.5 and 0.7, against 11% with 0.6 (``python -m
+# tests.campaigns.constants alike variance``).
 _FACTOR = 0.6
-# The wait in common is 1 / (1 + scv**1.5) of the wait; powers from 1 to 2 miss about as much
+# The common wait is 1 / (1 + scv**1.5) of the wait; powers from 1 to 2 have about the same errors
 # (``python -m tests.campaigns.constants alike waits``).
 _UNLIKE = 1.5
-# Share of mean and deviation that it makes up at most: from 0.9 to 0.99 about the same
-# (``python -m tests.campaigns.constants alike share``).
+# Largest share of mean and deviation in the common wait: from 0.9 to 0.99 about the same (``python
+# -m tests.campaigns.constants alike share``).
 _SOME = 0.95
 _TINY = 1e-300  # against division by 0
-# Coefficient of variation below which a time is a constant and a rest of this one. Chosen: keeps
-# the power of `lasting` within its table.
+# Coefficient of variation below which a time is a constant plus a rest of this one. Chosen: it
+# keeps the power of `lasting` within its table.
 _STEADIEST = 0.15
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class OrderStatistic(NamedTuple):
-    """Polynomials in U by rising powers: E[X] and E[X**2] of the k-th of n variables of mean 1."""
+    """Polynomials in U, ascending: E[X] and E[X**2] of the k-th of n variables of mean 1."""
 
     mean: tuple[float, ...]
     square: tuple[float, ...]
@@ -77,14 +78,14 @@ def polynomial(coefficients: tuple[float, ...], at: Amount) -> Amount:
 
 @lru_cache(maxsize=4096)
 def order_statistic(branches: int, needed: int, scv: float) -> OrderStatistic:
-    """Moments of the k-th of n branches, in means of one, as polynomials in U.
+    """Moments of the k-th of n branches, in units of the mean of one, as polynomials in U.
 
     Parameters
     ----------
     branches, needed
         n and k, 1 <= k <= n.
     scv
-        Of service, 0 or more.
+        Squared coefficient of variation of service, 0 or more.
 
     Examples
     --------
@@ -100,12 +101,12 @@ def order_statistic(branches: int, needed: int, scv: float) -> OrderStatistic:
 
 
 def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tuple[Amount, Amount]:
-    """E[X] and E[X**2] of the k-th of n, in means of one, at each utilisation.
+    """E[X] and E[X**2] of the k-th of n, in units of the mean of one, at each utilisation.
 
     Parameters
     ----------
     branches, needed, scv
-        As of `order`; numbers, or arrays over operating points.
+        As for `order_statistic`; numbers, or arrays over operating points.
     busy
         U, 0 <= U < 1; a number, an array or, with numbers before it, a symbol.
 
@@ -130,7 +131,7 @@ def moments(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> tupl
 
 
 def own_scv(busy: Amount, scv: Amount) -> Amount:
-    """Squared coefficient of variation g of what branches do not share.
+    """Squared coefficient of variation g of the part that branches do not share.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def own_scv(busy: Amount, scv: Amount) -> Amount:
 
 @cache
 def _alike() -> tuple[float, ...]:
-    """Polynomial in U: 1/h - 1 of two exponential servers."""
+    """Polynomial in U: 1/h - 1 for two exponential servers."""
     from scipy.optimize import brentq
 
     def excess(own: float, busy: float) -> float:
@@ -153,23 +154,23 @@ def _alike() -> tuple[float, ...]:
 
 
 def _nodes() -> FloatArray:
-    """Chebyshev's of the utilisations from 0 to 1."""
+    """Chebyshev nodes in utilisations from 0 to 1."""
     angles = np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1)
     return np.asarray(0.5 - 0.5 * np.cos(angles))
 
 
 def _fitted(values: FloatArray) -> tuple[float, ...]:
-    """The polynomial through values at the nodes."""
+    """The polynomial through the values at the nodes."""
     return tuple(np.linalg.solve(np.vander(_nodes(), increasing=True), values).tolist())
 
 
 def left_over(branches: Amount, needed: Amount, scv: Amount, busy: Amount) -> Amount:
-    """Share of the time of a part, of n that are alike, in which k of them are done already.
+    """Share of the time of a part, among n equal ones, after k of them are done.
 
     Parameters
     ----------
     branches, needed, scv, busy
-        As of `moments`.
+        As for `moments`.
 
     Examples
     --------
@@ -191,7 +192,7 @@ def _left_over(branches: int, needed: int, scv: float) -> tuple[float, ...]:
 
 
 def _outlasting(branches: int, needed: int, scv: float) -> float:
-    """E[T - x_k | T > x_k] P(T > x_k) of gamma times of mean 1: the k - 1 shorter ones excepted."""
+    """E[T - x_k | T > x_k] P(T > x_k) of gamma times of mean 1, without the k - 1 shorter ones."""
     from scipy.special import gammainc
 
     weights, times = _likely(branches, needed, scv)
@@ -209,8 +210,8 @@ def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
 def _likely(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
     """Weights and values of the k-th of n gamma variables of mean 1.
 
-    The chance p that one is done has a beta distribution; its log-odds are integrated over, about
-    their mean and as wide as they vary.
+    The probability p that one is done has a beta distribution; its log-odds are integrated over,
+    around their mean and according to their deviation.
     """
     from scipy.special import betaln, digamma, expit, gammainccinv, gammaincinv, polygamma
 
@@ -228,7 +229,7 @@ def _likely(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatAr
 def order_statistic_law(
     rate: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]
 ) -> TimeLaw:
-    """How long the k-th of n branches takes: a wait that all have in common, and the rest.
+    """Law of the k-th of n branches: a wait that all have in common, and the rest.
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ def order_statistic_law(
         Arrivals [1/s] at one branch; mean [s], above 0, and squared coefficient of variation of its
         service, above 0. Below saturation; numbers or arrays over operating points.
     pair
-        What `moments` gives.
+        The results of `moments`.
 
     Examples
     --------
@@ -268,25 +269,26 @@ def _waiting(busy: Amount, time: Amount, scv: Amount) -> tuple[Amount, Amount]:
 def _spread(
     busy: Amount, time: Amount, scv: Amount, pair: tuple[Amount, Amount]
 ) -> tuple[Amount, Amount]:
-    """Mean and variance of the k-th: between a term and a factor that branches have in common."""
+    """Mean and variance of the k-th: between those for a common term and for a common factor."""
     wait, variance = _waiting(busy, time, scv)
     one, all_of_one, own = wait + time, variance + scv * time**2, own_scv(busy, scv)
     first, second = pair
     term = all_of_one + one**2 * (second - first**2 - own)
     factor = (one**2 + all_of_one) / (1 + own) * second - (one * first) ** 2
-    least, most = (np.maximum(both, _TINY) for both in (term, factor))  # of rounding at large scvs
+    # limits rounding at large scvs
+    least, most = (np.maximum(both, _TINY) for both in (term, factor))
     return one * first, least ** (1 - _FACTOR) * most**_FACTOR
 
 
 def power_exponential(mean: Amount, variance: Amount) -> Piece:
-    """A time with these moments whose chances are a power of exponential ones, past a constant.
+    """A time with these moments: a constant plus a power of exponential times.
 
-    (1 - exp(-t/theta))**a, which is exact for the longest of a exponential times.
+    With P(T <= t) = (1 - exp(-t/theta))**a, which is exact for the longest of a exponential times.
 
     Parameters
     ----------
     mean, variance
-        Of the time [s], [s**2], above 0.
+        Mean and variance of the time [s], [s**2], above 0.
 
     Examples
     --------
@@ -311,7 +313,7 @@ def power_exponential(mean: Amount, variance: Amount) -> Piece:
 
 @cache
 def _power() -> "CubicSpline":
-    """Logarithm of the power a by that of the squared coefficient of variation."""
+    """Logarithm of the power a, as a function of that of the squared coefficient of variation."""
     from scipy.interpolate import CubicSpline
     from scipy.special import digamma, polygamma
 

@@ -1,9 +1,9 @@
-"""When a branch of a fork is done, given the factor that all branches share.
+"""The time at which a branch of a fork is done, given the factor that all branches share.
 
 A branch takes a wait, whose normal score has a part in common with other branches, and then an
 independent gamma-distributed service. The distribution of the wait is tabulated on a logarithmic
 grid in service times, with cubic interpolation; so the matrix that convolves it with the service
-depends on the scv alone, and results are smooth in every number of the branch.
+depends on the scv only, and results are smooth in every number of the branch.
 
 Source: Vasicek, "The distribution of loan portfolio value", Risk 15, 2002, for the common factor.
 """
@@ -17,35 +17,36 @@ import numpy as np
 from headway.kinds import FloatArray
 
 CONSTANT = 0.01
-"""Scv of service below which it is taken as constant: 10% of standard deviation. Chosen: narrower
-laws would need finer grids."""
+"""Scv of service below which it is taken as constant: a standard deviation of 10%. Chosen:
+narrower laws would need finer grids.
+"""
 
 FACTORS = 16
-"""Gauss-Hermite values of the common factor of unlike branches: digits only."""
+"""Gauss-Hermite values of the common factor of different branches: digits only."""
 
 STEP = 0.1
-"""Widest step of logarithms of times: digits only."""
+"""Largest step of logarithms of times: digits only."""
 
-# Digits only: widest step in standard deviations of a service; step of waits where a service is
-# added; exponent whose exp(-36) is neglected; range of waits, exp(-12) of the shortest to 40 of the
-# longest.
+# Digits only: largest step in standard deviations of a service; step of waits before a service is
+# added; exponent whose exp(-36) is neglected; range of waits, exp(-12) of the shortest to 40 times
+# the longest.
 _DEVIATIONS, _FINEST, _SURE = 0.3, 0.025, 36.0
 _BELOW, _ABOVE = 12.0, 40.0
-_ROUNDED = 16  # steps to which grids are rounded, so that matrices are found again: for speed
+_ROUNDED = 16  # steps to which grids are rounded, so that matrices can be reused: for speed
 _NEXT = np.array([-1, 0, 1, 2])
 
 
 class Wait(NamedTuple):
-    """What parts of a request do at their branches; arrays of shape (branches, points).
+    """Waits and services of the parts of a request; arrays of shape (branches, points).
 
     Parameters
     ----------
     service, scv
         Mean service time [s], and its squared coefficient of variation.
     chance, wait, variance
-        Chance to wait at all; mean [s] and variance of the wait of those who do.
+        Probability of waiting; mean [s] and variance of the wait of parts that do.
     busy, share
-        Utilisation, and the share of what comes there that forks.
+        Utilisation, and the share of the branch's arrivals that fork.
     """
 
     service: FloatArray
@@ -57,23 +58,23 @@ class Wait(NamedTuple):
     share: FloatArray
 
     def at(self, points: Any) -> "Wait":
-        """Of some of the operating points."""
+        """The numbers at some of the operating points."""
         return Wait(*(part[..., points] for part in self))
 
     def branch(self, row: int) -> "Wait":
-        """Of one branch, shape (points,)."""
+        """The numbers of one branch, shape (points,)."""
         return Wait(*(part[row] for part in self))
 
 
 @cache
 def factor_values(count: int = FACTORS) -> tuple[FloatArray, FloatArray]:
-    """Values of the common factor, and their weights, by Gauss and Hermite."""
+    """Values of the common factor, and their weights, by Gauss-Hermite quadrature."""
     values, weights = np.polynomial.hermite_e.hermegauss(count)
     return values, weights / weights.sum()
 
 
 def step_of(scv: float) -> float:
-    """Step of logarithms of times that a service of this scv leaves smooth.
+    """Step of logarithms of times for which a service of this scv stays smooth.
 
     Examples
     --------
@@ -86,14 +87,14 @@ def step_of(scv: float) -> float:
 
 
 def done_by(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
-    """Chance that a part is done by each time, given each value of the common factor.
+    """Probability that a part is done by each time, given each value of the common factor.
 
     Parameters
     ----------
     wait, shared
-        Of one branch, and what of the variance of its score is common, shape (points,).
+        The numbers of one branch, and the common share of its score's variance, shape (points,).
     times
-        Of shape (points, times) [s].
+        Times of shape (points, times) [s].
 
     Returns
     -------
@@ -114,14 +115,14 @@ def done_by(wait: Wait, shared: FloatArray, times: FloatArray) -> FloatArray:
 def waited_by(
     wait: Wait, shared: FloatArray, times: FloatArray, count: int = FACTORS
 ) -> FloatArray:
-    """Chance to wait no longer than each time, shape (points, factors, times).
+    """Probability of waiting no longer than each time, shape (points, factors, times).
 
     Parameters
     ----------
     wait, shared, times
-        As of `done`.
+        As for `done_by`.
     count
-        Values of the common factor.
+        Number of values of the common factor.
     """
     from scipy.special import gammaincc, ndtr, ndtri
 
@@ -153,17 +154,17 @@ def _served(wait: Wait, scv: float, shared: FloatArray, times: FloatArray) -> Fl
 
 
 def rounded_down(place: float) -> int:
-    """Where a grid begins that holds a place: rounded, so that matrices are found again."""
+    """Start of a grid that contains a place, rounded so that matrices can be reused."""
     return floor(place / _ROUNDED) * _ROUNDED
 
 
 def rounded_up(place: float) -> int:
-    """Where a grid ends that holds a place, rounded likewise."""
+    """End of a grid that contains a place, rounded likewise."""
     return ceil(place / _ROUNDED) * _ROUNDED
 
 
 def _between(values: FloatArray, places: FloatArray) -> FloatArray:
-    """Cubic between values at whole places, shape (points, factors, places)."""
+    """Cubic interpolation between values at whole places, shape (points, factors, places)."""
     start = np.floor(places).astype(int)
     found: FloatArray = np.zeros(1)
     for shift, weight in zip(_NEXT, _cubic(places - start), strict=True):
@@ -173,7 +174,7 @@ def _between(values: FloatArray, places: FloatArray) -> FloatArray:
 
 
 def _cubic(part: FloatArray) -> list[FloatArray]:
-    """Weights of the four neighbours, at a part of a step beyond the second."""
+    """Weights of the four neighbours, at a fraction of a step beyond the second."""
     return [
         -part * (part - 1) * (part - 2) / 6,
         (part + 1) * (part - 1) * (part - 2) / 2,
@@ -184,14 +185,14 @@ def _cubic(part: FloatArray) -> list[FloatArray]:
 
 @lru_cache(maxsize=256)
 def service_matrix(scv: float, waits: tuple[int, int], ends: tuple[int, int]) -> FloatArray:
-    """Matrix from chances of waits (none, then grid) to those of waits and services (grid).
+    """Matrix from probabilities of waits (none, then grid) to those of waits and services (grid).
 
     Parameters
     ----------
     scv
-        Of service, whose mean is 1.
+        Squared coefficient of variation of a service of mean 1.
     waits, ends
-        First place of each grid, and the one past its last, in steps of `step_of`.
+        First place of each grid, and one past its last, in steps of `step_of`.
     """
     step = step_of(scv)
     finer = max(round(step / _FINEST), 1)
@@ -205,7 +206,7 @@ def service_matrix(scv: float, waits: tuple[int, int], ends: tuple[int, int]) ->
 
 
 def _served_by(times: FloatArray, scv: float) -> tuple[FloatArray, FloatArray]:
-    """Chance of a service of mean 1 up to each time, and its integral."""
+    """Probability of a service of mean 1 up to each time, and its integral."""
     from scipy.special import gammainc
 
     chance, integral = (times > 0).astype(float), np.maximum(times - 1, 0.0)
@@ -218,7 +219,7 @@ def _served_by(times: FloatArray, scv: float) -> tuple[FloatArray, FloatArray]:
 
 @lru_cache(maxsize=64)
 def _finely(count: int, finer: int) -> FloatArray:
-    """Matrix from chances (none, then grid) to those on a finer grid, cubic in between."""
+    """Matrix from probabilities (none, then grid) to a finer grid, interpolated cubically."""
     size = finer * (count - 1) + 1
     found = np.zeros((size + 1, count + 1))
     found[0, 0] = 1.0

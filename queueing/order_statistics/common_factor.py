@@ -1,11 +1,11 @@
-"""When one of several like branches is done, given what all of them have in common.
+"""The time at which one of several equal branches is done, given what all have in common.
 
 A request finds at each branch what the request before left there: its response time V, less the gap
 A between the arrivals, which all branches share. So it takes max(V - A, 0) and a service there
-(Lindley). The waits of earlier requests have a common normal factor Z, with the share
-r(U)**log2(1 + scv) of the variance of a score; r is such that two exponential branches have Nelson
-and Tantawi's mean. Given Z and A, branches are independent. At light loads nobody waits and the
-services alone remain, which is exact.
+(Lindley). The waits of earlier requests have a common normal factor Z, with the share r(U)**log2(1
++ scv) of the variance of a score; r is such that two exponential branches have Nelson and Tantawi's
+mean. Given Z and A, branches are independent. At light loads there is no waiting and only the
+services remain, which is exact.
 
 Source: Lindley, "The theory of queues with a single server", Math. Proc. Cambridge Phil. Soc.
 48(2), 1952; Nelson and Tantawi, IEEE Trans. Computers 37(6), 1988. How far it is from simulations
@@ -29,15 +29,15 @@ from headway.queueing.order_statistics.branch_times import (
     waited_by,
 )
 
-# r(U) by rising powers of U: a cubic with which two exponential branches take Nelson and Tantawi's
-# mean to 0.07% at any load (`tests/queueing/forks/test_joins.py` holds 1%). Not fitted to
+# r(U) by ascending powers of U: a cubic with which two exponential branches take Nelson and
+# Tantawi's mean to 0.07% at any load (`tests/queueing/forks/test_joins.py` holds 1%). Not fitted to
 # simulations.
 _ALIKE = (0.5149, -0.5469, 0.6537, -0.1791)
-_MOST = 0.985  # share of a score's variance in common at most: 1 would make probabilities jump
+_MOST = 0.985  # largest common share of a score's variance: 1 would make probabilities jump
 # Digits only: values of the common factor and of the common gap; range of waits, exp(-9) of the
-# shortest to 40 of the longest; range of times in services, and in services over 1 - U; probability
-# of a service before the first time, and least such time; entries of a table, between which 128
-# branches lose less than 1e-5.
+# shortest to 40 times the longest; range of times in services, and in services over 1 - U;
+# probability of a service before the first time, and the least such time; entries of a table,
+# between which 128 branches lose less than 1e-5.
 _FACTORS, _GAPS = 48, 12
 _BELOW, _ABOVE = 9.0, 40.0
 _FIRST, _LAST = 1e-2, 60.0
@@ -46,16 +46,16 @@ _TABLE = 16384
 
 
 class ConditionalLaw(NamedTuple):
-    """Distribution of a branch's time, given values of what branches share.
+    """Distribution of a branch's time, given values of what the branches share.
 
     Parameters
     ----------
     logs
         Logarithms of times in mean services, shape (times,).
     done
-        Chance by each time, shape (loads, values, times).
+        Probability of being done by each time, shape (loads, values, times).
     weights
-        Of the values, shape (loads, values).
+        Weights of the values, shape (loads, values).
     """
 
     logs: FloatArray
@@ -63,7 +63,7 @@ class ConditionalLaw(NamedTuple):
     weights: FloatArray
 
     def kth(self, branches: int, needed: int) -> FloatArray:
-        """Chance that k of n are done by each time, shape (loads, times)."""
+        """Probability that k of n are done by each time, shape (loads, times)."""
         chances = _binomial(branches, needed, self.done)
         return np.asarray((self.weights[:, None] @ chances)[:, 0])
 
@@ -82,12 +82,12 @@ def _binomial(branches: int, needed: int, each: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=2)
 def conditional_law(scv: float, loads: tuple[float, ...]) -> ConditionalLaw:
-    """The law of one of several alike branches, at several utilisations at once.
+    """The law of one of several equal branches, at several utilisations at once.
 
     Parameters
     ----------
     scv, loads
-        Of service, 0.01 or more, and utilisations, between 0 and 1.
+        Scv of service, 0.01 or more, and utilisations, between 0 and 1.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def conditional_law(scv: float, loads: tuple[float, ...]) -> ConditionalLaw:
     """
     busy, step = np.array(loads), step_of(scv)
     one = np.ones_like(busy)
-    wait = (1 + scv) / (2 * (1 - busy))  # M/G/1 with a mean service of 1: of those that wait
+    wait = (1 + scv) / (2 * (1 - busy))  # M/G/1 with a mean service of 1: for requests that wait
     square = 2 * busy * wait**2 + (1 + scv) * (1 + 2 * scv) / (3 * (1 - busy))
     waits = Wait(one, scv * one, busy, wait, square - wait**2, busy, one)
     common = np.polyval(_ALIKE[::-1], busy) ** np.log2(1 + scv)  # a**2 = r(U)**log2(1 + scv)
@@ -129,7 +129,7 @@ def _ends(waits: Wait, step: float) -> tuple[int, int]:
 
 
 def _gaps(busy: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values of the exponential gap in services, and weights; the last weight is of longer gaps."""
+    """Values of the exponential gap in services, and weights; the last is for longer gaps."""
     nodes, weights = np.polynomial.legendre.leggauss(_GAPS)
     place = (nodes + 1) / 2
     gaps = place**2 / (1 - place)

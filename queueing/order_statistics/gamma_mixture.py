@@ -1,9 +1,9 @@
-"""The time until k of n like branches are done, as a mixture of gamma laws.
+"""The time until k of n equal branches are done, as a mixture of gamma laws.
 
-Its transform has a closed form. All gamma laws have one shape, and means in a geometric series.
-Their weights are the increments of the distribution between the means, corrected by van Cittert's
-iteration until the mixture has the same increments. They are linear in the distribution, which is
-smooth in U; so they are polynomials in U.
+Its transform has a closed form. All gamma laws have the same shape, and their means form a
+geometric series. Their weights are the increments of the distribution between the means, corrected
+by van Cittert's iteration until the mixture has the same increments. They are linear in the
+distribution, which is smooth in U; so they are polynomials in U.
 
 Source: van Cittert, "Zum Einfluss der Spaltbreite auf die Intensitaetsverteilung in Spektrallinien
 II", Zeitschrift fuer Physik 69, 1931, for the correction;
@@ -25,35 +25,36 @@ from headway.queueing.times.laws import ComplexArray, Piece, TimeLaw, by_points
 ForkCase: TypeAlias = tuple[Amount, Amount, Amount]
 """Branches n, needed k, and scv of service."""
 
-# Ends of the law: beyond these scvs of service and numbers of branches it is the one by two moments
-# (`headway.queueing.order_statistics.alike`). Outside of tests.campaigns.fork_errors, which has
-# scvs from 0.1 to 2 and 64 branches; narrower laws would need too many gamma laws.
+# Limits of the law: for scvs of service and numbers of branches beyond these, the law is by two
+# moments (`headway.queueing.order_statistics.alike`). They are outside of
+# tests.campaigns.fork_errors, which has scvs from 0.1 to 2 and 64 branches; narrower laws would
+# need too many gamma laws.
 _STEADIEST, _WILDEST, _MOST_BRANCHES = 0.05, 8.0, 128
-# All others decide digits only: scvs of an octave with mixtures of their own, between which laws
-# are interpolated; degree of polynomials in U; deviation of a gamma law, of the narrowest law and
-# at most; doublings of its shape, unless it is wider than 0.9 of the narrowest law; distance of
-# means and margin at the ends, in deviations; probabilities at the ends; van Cittert's iterations;
-# and digits of a probability.
+# All others only affect digits: scvs per octave with mixtures of their own, between which laws are
+# interpolated; degree of polynomials in U; deviation of a gamma law, as a share of that of the
+# narrowest law, and at most; doublings of its shape, unless it is wider than 0.9 of the narrowest
+# law; distance of means and margin at the ends, in deviations; probabilities at the ends; van
+# Cittert's iterations; and digits of a probability.
 _PER_OCTAVE, _DEGREE = 8, 28
 _NARROW, _WIDEST = 0.35, 0.15
 _DOUBLINGS, _CLOSE = 9, 0.9
 _APART, _BEYOND = 1.2, 3.0
 _SELDOM = (1e-5, 1 - 1e-6)
 _STEPS, _DIGITS = 6, 12
-_BLOCK = 40_000  # transforms at a time, which stay in the cache: for speed
+_BLOCK = 40_000  # transforms at a time, which fit into the cache: for speed
 
 
 class GammaMixture(NamedTuple):
-    """Gamma laws by U.
+    """A mixture of gamma laws with weights that depend on U.
 
     Parameters
     ----------
     times
-        Their means, shape (laws,).
+        Means of the gamma laws, shape (laws,).
     doublings
         Logarithm to base 2 of their shape.
     series
-        Chebyshev's of the weights over 2 U - 1, shape (degree + 1, laws).
+        Chebyshev coefficients of the weights in 2 U - 1, shape (degree + 1, laws).
     """
 
     times: FloatArray
@@ -61,7 +62,7 @@ class GammaMixture(NamedTuple):
     series: FloatArray
 
     def law(self, busy: Amount, mean: Amount) -> TimeLaw:
-        """At a utilisation, stretched to a mean [s]; numbers, or arrays over points."""
+        """The law at a utilisation, stretched to a mean [s]; numbers, or arrays over points."""
         weights = chebyshev.chebval(2 * np.asarray(busy, float) - 1, self.series)
         weights = weights / weights.sum(axis=0)
         unit = mean / np.tensordot(self.times, weights, 1) / 2**self.doublings
@@ -86,7 +87,7 @@ class GammaMixture(NamedTuple):
 
 
 def has_mixture(branches: Amount, scv: Amount) -> Amount:
-    """Whether the law of so many branches, with a service of this scv, is known.
+    """Whether there is a mixture for so many branches with a service of this scv.
 
     Examples
     --------
@@ -98,9 +99,9 @@ def has_mixture(branches: Amount, scv: Amount) -> Amount:
 
 
 def mixture_law(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
-    """The time until k of n alike branches are done.
+    """The time until k of n equal branches are done.
 
-    An scv between those that have a mixture has its share of both neighbours.
+    For an scv between those with mixtures, both neighbours are mixed.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def mixture_law(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
 
 
 def _grid_law(kind: ForkCase, busy: Amount, mean: Amount) -> TimeLaw:
-    """The law of n, k and an scv of the grid, given by its position in parts of an octave."""
+    """The law for n, k and an scv of the grid, given by its position in parts of an octave."""
     if all(np.ndim(part) == 0 for part in kind):
         return _grid_mixture(*kind).law(busy, mean)
     rows = np.array(np.broadcast_arrays(*kind, busy, mean), float)
@@ -149,14 +150,14 @@ def _grid_mixture(branches: Amount, needed: Amount, place: Amount) -> GammaMixtu
 
 @lru_cache(maxsize=256)
 def gamma_mixture(branches: int, needed: int, scv: float) -> GammaMixture:
-    """The law of the k-th of n alike branches at every utilisation.
+    """The law of the k-th of n equal branches at every utilisation.
 
     Parameters
     ----------
     branches, needed
         n and k.
     scv
-        Of service; see `mixes`.
+        Squared coefficient of variation of service; see `has_mixture`.
 
     Examples
     --------
@@ -167,8 +168,8 @@ def gamma_mixture(branches: int, needed: int, scv: float) -> GammaMixture:
     law = conditional_law(scv, tuple(((1 + _nodes()) / 2).tolist()))
     chances, times = law.kth(branches, needed), np.exp(law.logs)
     mean = times[0] + np.trapezoid((1 - chances) * times, law.logs, axis=1)
-    logs = law.logs - np.log(mean)[:, None]  # of times in means, shape (loads, times)
-    width = 1.0  # half the distance of percentiles 16 and 84, of the narrowest law
+    logs = law.logs - np.log(mean)[:, None]  # of times in units of the mean, shape (loads, times)
+    width = 1.0  # half the distance between the 16th and the 84th percentile, of the narrowest law
     for at, chance in zip(logs, chances, strict=True):
         if chance[0] < 0.16:
             below, above = np.interp((0.16, 0.84), chance, at)
@@ -195,7 +196,7 @@ def _nodes() -> FloatArray:
 def _weights(
     logs: FloatArray, chances: FloatArray, means: FloatArray, doublings: int
 ) -> FloatArray:
-    """Weights of gamma laws, by the logarithms of their means, shape (loads, laws)."""
+    """Weights of gamma laws, given the logarithms of their means, shape (loads, laws)."""
     from scipy.special import gammainc
 
     step, shape = means[1] - means[0], 2**doublings

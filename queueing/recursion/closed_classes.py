@@ -1,8 +1,8 @@
 """Closed classes at single servers and delays, in the form that RECAL and quadrature take.
 
-Stations at which every class has the same demand are copies of one. Stations without demand and
-classes without jobs are left out. Only ratios of a class's demands matter to these methods: its
-unit of time is the largest of its demands and its think time.
+Stations with the same demands of all classes are copies of one. Stations without demand and classes
+without jobs are left out. Only ratios of a class's demands matter to these methods: its unit of
+time is the largest of its demands and its think time.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class ClosedClasses:
-    """Closed classes at copies of single servers, at operating points of equal populations.
+    """Closed classes at copies of single servers, at operating points with the same populations.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class ClosedClasses:
 
     @property
     def parts(self) -> int:
-        """Stations that differ, and one more for thinking."""
+        """Number of different stations, and one more for thinking."""
         return len(self.copies) + self.thinking
 
     def at(self, points: slice) -> "ClosedClasses":
-        """Some of the operating points."""
+        """The network at some of the operating points."""
         return ClosedClasses(
             self.demand[..., points], self.copies, self.think_time[:, points], self.population
         )
@@ -60,7 +60,7 @@ class ClosedClasses:
 
 @dataclass(frozen=True)
 class _Group:
-    """Operating points of equal populations, and how their stations and classes were reduced."""
+    """Operating points with the same populations, and how they were reduced."""
 
     points: NDArray[np.intp]
     classes: NDArray[np.intp]
@@ -85,7 +85,7 @@ def groups(
     demand
         D, shape (classes, stations, points) [s].
     queues
-        Separate queues each station is split into, shape (stations, points).
+        Number of separate queues of each station, shape (stations, points).
     think_time, population
         Z [s] and N, shape (classes, points).
     """
@@ -132,7 +132,7 @@ def solve_groups(
     Parameters
     ----------
     solver
-        Solves points of equal populations.
+        Solver of points with the same populations.
     demand, queues, think_time, population
         As for `groups`.
 

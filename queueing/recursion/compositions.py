@@ -1,4 +1,4 @@
-"""Compositions of whole numbers into parts, in rising order of their sum."""
+"""Compositions of whole numbers into parts, in ascending order of their sum."""
 
 from math import comb
 
@@ -11,8 +11,8 @@ from headway.kinds import FloatArray
 class Compositions:
     """All vectors of whole numbers c with sum(c) <= most, those of sum 0 first, then 1, 2...
 
-    Those up to a smaller sum are the first ones; adding 1 to a part leads to the same vector
-    whatever the largest sum is.
+    Vectors up to a smaller sum come first; adding 1 to a part leads to the same index for any
+    largest sum.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Compositions:
     total
         sum(c), shape (vectors,).
     more
-        Position of the vector with 1 more of a part, shape (parts, vectors with sum < most).
+        Index of the vector with 1 more in a part, shape (parts, vectors with sum < most).
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Compositions:
         return comb(most + self.parts, self.parts) if most >= 0 else 0
 
     def _position(self, vectors: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Positions of vectors: in order of the sum, then of the last parts."""
+        """Indices of vectors: in order of the sum, then of the last parts."""
         rest = vectors.sum(axis=0)
         place = self._choose[rest + self.parts - 1, self.parts] if self.parts else rest
         for part in range(self.parts - 1, 0, -1):

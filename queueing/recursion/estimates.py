@@ -1,4 +1,4 @@
-"""What an exact solution would take: memory and time, before anything is walked."""
+"""Estimated memory and time of exact solutions, before they start."""
 
 from collections.abc import Sequence
 from math import prod
@@ -21,15 +21,15 @@ from headway.queueing.recursion.quadrature import (
 from headway.queueing.recursion.recal import MOST_JOBS, recal, recal_bytes, recal_operations
 
 # Times of single operations, measured on a machine of 2026 [s]. They choose between exact methods
-# by speed, and say when none is quick enough. Of the lattice of populations a cell and a plane; of
-# RECAL a term and a step; of a quadrature a node, and a pair of nodes of its rule (eigenvalues); of
-# a convolution a shift of a cell, and the application of a station to a cell.
+# by speed, and say if none is fast enough. For the lattice of populations a cell and a plane; for
+# RECAL a term and a step; for a quadrature a node, and a pair of nodes of its rule (eigenvalues);
+# for a convolution a shift of a cell, and the multiplication of a cell by a station.
 _CELL, _PLANE = 1e-8, 1e-5
-_POPULATION = 1e-9  # of mean value analysis in C, of a class at a station
+_POPULATION = 1e-9  # of mean value analysis in C, for a class at a station
 _TERM, _STEP = 5e-9, 1e-4
 _NODE, _RULE = 1.5e-8, 2.5e-8
 _SHIFT, _APPLIED = 2e-9, 2e-8
-_TIMES = 5  # applications of each station to the whole lattice in a convolution
+_TIMES = 5  # multiplications of the whole lattice by each station in a convolution
 
 SOLVERS: dict[Method, Solver] = {Method.RECAL: recal, Method.QUADRATURE: quadrature}
 """Methods that take classes in turn."""
@@ -42,16 +42,16 @@ def estimate(
     think_time: FloatArray,
     population: FloatArray,
 ) -> Cost:
-    """Cost memory and time of RECAL or a quadrature.
+    """Memory and time of RECAL or a quadrature.
 
     Parameters
     ----------
     method
-        Which of them.
+        One of the two methods.
     demand
         D, shape (classes, stations, points) [s].
     queues
-        Separate queues each station is split into, shape (stations, points).
+        Number of separate queues of each station, shape (stations, points).
     think_time, population
         Z [s] and N, shape (classes, points).
 
@@ -83,12 +83,12 @@ def _of(method: Method, network: ClosedClasses, points: int) -> Cost:
 
 
 def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> Cost:
-    """Cost the time of mean value analysis over the lattice of populations.
+    """Time of mean value analysis over the lattice of populations.
 
     Parameters
     ----------
     memory
-        That counts for the lattice [B].
+        Memory of the lattice [B].
     demand, population
         As for `estimate`.
 
@@ -108,18 +108,18 @@ def estimate_walk(memory: float, demand: FloatArray, population: FloatArray) -> 
 def estimate_convolution(
     memory: float, sizes: Sequence[int], stations: int, speeds: float, points: int
 ) -> Cost:
-    """Cost the time of a convolution over the lattice of populations.
+    """Time of a convolution over the lattice of populations.
 
     Parameters
     ----------
     memory
-        What it needs [B].
+        Memory that it needs [B].
     sizes
         N_c + 1 for each class.
     stations, speeds
-        Stations that it convolves, and all their speeds, each of which is a shift of the lattice.
+        Number of stations to convolve, and of all their speeds, each a shift of the lattice.
     points
-        Operating points.
+        Number of operating points.
 
     Examples
     --------
@@ -134,19 +134,19 @@ def estimate_convolution(
 
 
 def refuse_large(method: Method, needed: Cost) -> None:
-    """Refuse what does not fit, or would not end.
+    """Refuse a method that needs too much memory or time.
 
     Parameters
     ----------
     method
-        Which it is.
+        The method.
     needed
-        What it takes.
+        Its cost.
 
     Raises
     ------
     InvalidParameter
-        With the memory or time it would take.
+        With the memory or time that it would need.
 
     Examples
     --------
@@ -167,8 +167,7 @@ def refuse_large(method: Method, needed: Cost) -> None:
 def _cells(population: FloatArray) -> float:
     """Cells of the lattice that mean value analysis walks, plane by plane.
 
-    A plane is laid out without the largest class; of the next only the numbers that can be in it
-    are walked.
+    Planes leave out the largest class; of the next largest, only possible numbers are walked.
     """
     rising = np.sort(population.max(axis=1))
     beside = rising[:-1]
@@ -178,7 +177,7 @@ def _cells(population: FloatArray) -> float:
 def instead(
     demand: FloatArray, queues: FloatArray, think_time: FloatArray, population: FloatArray
 ) -> str:
-    """Name the exact methods that would do where the lattice is too large, with their memory.
+    """The exact methods that would work if the lattice is too large, with their memory.
 
     Parameters
     ----------

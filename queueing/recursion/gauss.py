@@ -13,7 +13,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 
-_LARGE = 1e100  # polynomials are rescaled beyond it, against overflow
+_LARGE = 1e100  # polynomials are rescaled above it, against overflow
 _Rule = tuple[FloatArray, FloatArray]
 
 

@@ -1,15 +1,15 @@
-"""Closed networks of few stations and many jobs, as an integral that a finite sum gives exactly.
+"""Closed networks of few stations and many jobs, by an integral that a finite sum gives exactly.
 
-With u_i for each station the normalising constant is a mean over independent u_i with the
-gamma density of shape q_i, the copies of the station,
+With a variable u_i for each station, the normalising constant is a mean over independent u_i with
+the gamma density of shape q_i, the copies of the station,
 
     G(N) = E product over r of (Z_r + sum over i of D_ir u_i)**N_r / N_r!,
 
-of a polynomial whose degree is the number of jobs K: K // 2 + 1 nodes of Gaussian quadrature
-for each station integrate it exactly. Without think times u is its sum, whose moments are known,
-times shares with a Dirichlet density: a product of beta densities, of one dimension fewer.
-All terms are positive. Means of 1 / (Z_r + D_r u) and u_i / (Z_r + D_r u) with the same weights
-give throughputs and numbers of jobs: polynomials, too.
+of a polynomial whose degree is the number of jobs K: K // 2 + 1 nodes of Gaussian quadrature for
+each station integrate it exactly. Without think times u is its sum, whose moments are known, times
+shares with a Dirichlet density: a product of beta densities, of one dimension fewer. All terms are
+positive. Means of 1 / (Z_r + D_r u) and u_i / (Z_r + D_r u) with the same weights give throughputs
+and numbers of jobs, and are integrals of polynomials too.
 
 Source: McKenna and Mitra, "Integral representations and asymptotic expansions for closed
 Markovian queueing networks: normal usage", BSTJ 61(5), 1982, for the integral.
@@ -48,9 +48,9 @@ def terms_needed(parts: int, jobs: int) -> float:
     Parameters
     ----------
     parts
-        Stations that differ, and one more where a class thinks.
+        Number of different stations, and one more if a class thinks.
     jobs
-        Of all classes.
+        Number of jobs of all classes.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def terms_needed(parts: int, jobs: int) -> float:
 
 
 def quadrature_bytes(parts: int, jobs: int, classes: int) -> float:
-    """Memory at most, at any number of operating points [B].
+    """Largest memory for any number of operating points [B].
 
     Examples
     --------
@@ -73,7 +73,7 @@ def quadrature_bytes(parts: int, jobs: int, classes: int) -> float:
 
 
 def quadrature_operations(parts: int, jobs: int, classes: int) -> float:
-    """Terms that are added up for an operating point, and three more for what all share.
+    """Terms added up for an operating point, plus three for each node shared by all points.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Closed networks of many classes, a job at a time: recursion by chain (RECAL).
 
-Let G_m(N) be the normalising constant of the network in which station i stands q_i + m_i
-times, q_i being its copies. Removing a job of class r,
+Let G_m(N) be the normalising constant of the network in which station i occurs q_i + m_i times, q_i
+being its number of copies. Removing a job of class r,
 
     N_r G_m(N) = Z_r G_m(N - e_r) + sum over i of (q_i + m_i) D_ir G_{m + e_i}(N - e_r),
 
-so K jobs in all need the vectors m with a sum of up to K, K - 1... 0, which does not depend on
-how many classes they are of. Without think times only the vectors of one sum are needed each
-time, and G_0(N') = sum over i of q_i G_{e_i}(N') / (K' + sum q) for K' jobs. All terms are
-positive. At the end, the network without one job of each class in turn gives all means,
+so K jobs in all need the vectors m with sums up to K, K - 1... 0, whatever their classes are.
+Without think times only the vectors of one sum are needed at a time, and G_0(N') = sum over i of
+q_i G_{e_i}(N') / (K' + sum q) for K' jobs. All terms are positive. At the end, the network without
+one job of each class in turn gives all means,
 
     X_r = N_r G_0(N - e_r) / c_r,  Q_ir = N_r q_i D_ir G_{e_i}(N - e_r) / c_r,
 
@@ -30,9 +30,9 @@ from headway.queueing.recursion.compositions import Compositions
 from headway.queueing.recursion.quadrature import as_cost
 
 MOST_JOBS = 1000
-"""Jobs at most: G_m / G_0 grows up to 2**K, which must stay in the range of floating point."""
+"""Most jobs: G_m / G_0 grows up to 2**K, which must stay in the range of floating point."""
 
-_LEAF = 200_000  # vectors of a table at most, for memory and speed
+_LEAF = 200_000  # most vectors of a table, for memory and speed
 _BLOCK = 4_000_000  # numbers of all points solved together, for memory
 
 
@@ -53,9 +53,9 @@ def recal_bytes(parts: int, jobs: int, classes: int) -> float:
     Parameters
     ----------
     parts
-        Stations that differ, and one more where a class thinks.
+        Number of different stations, and one more if a class thinks.
     jobs, classes
-        In all.
+        Total numbers.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def recal_bytes(parts: int, jobs: int, classes: int) -> float:
 
 
 def recal_operations(parts: int, jobs: int, classes: int) -> float:
-    """Terms of the sums of an operating point.
+    """Number of terms in the sums of an operating point.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _solved(walk: "_Recursion", network: ClosedClasses) -> tuple[FloatArray, Flo
 def _without_each(
     walk: "_Recursion", network: ClosedClasses, left: Sequence[int], values: FloatArray
 ) -> Iterator[tuple[int, FloatArray]]:
-    """The network without one job of each class, by recursive halving of the classes."""
+    """The networks without one job of each class, by recursive halving of the classes."""
     if len(left) == 1:
         yield left[0], values
         return
@@ -163,10 +163,9 @@ def _inner(parts: int, jobs: int) -> int:
 
 
 class _Recursion:
-    """Vectors m laid out in blocks, one for each vector of the outer parts.
+    """Vectors m in blocks, one for each vector of the outer parts.
 
-    A block has the vectors of the inner parts; the number of the first inner part is the rest of
-    the sum.
+    A block has the vectors of the inner parts, of which the first is the rest of the sum.
     """
 
     def __init__(self, network: ClosedClasses) -> None:
@@ -181,13 +180,13 @@ class _Recursion:
         self._outer = copies[inner:, None] + self.outer.numbers
 
     def _starts(self, level: int) -> NDArray[np.intp]:
-        """First positions of the blocks, for vectors of a sum."""
+        """Start of each block, for vectors of one sum."""
         sums = self.outer.total[: self.outer.count(level)]
         sizes = self._counts[level - sums]
         return np.asarray(np.cumsum(sizes) - sizes)
 
     def take(self, network: ClosedClasses, c: int, level: int, values: FloatArray) -> None:
-        """Add a job of a class, in place: no block is read after it has been overwritten."""
+        """Add a job of a class, in place: no block is read after it was overwritten."""
         demand = network.demand[c]
         if network.thinking:
             demand = np.vstack([network.think_time[c], demand])

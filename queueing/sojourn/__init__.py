@@ -1,1 +1,1 @@
-"""How long jobs take through open networks: laws of sojourn times, and their percentiles."""
+"""Sojourn times of jobs in open networks: their laws and percentiles."""

@@ -1,7 +1,7 @@
-"""Percentiles of jobs that go forward only, by chance, at many operating points at once.
+"""Percentiles of jobs with random routes that never return, at many operating points at once.
 
-Nobody comes to a station twice, so that E[exp(-s T)] follows from the last station to the first:
-y_k = T_k(s) (q_k + sum over j of p_kj y_j), with T_k the transforms of independent visits.
+No job visits a station twice, so E[exp(-s T)] follows from the last station to the first: y_k =
+T_k(s) (q_k + sum over j of p_kj y_j), with T_k the transforms of independent visits.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from headway.queueing.times.inversion import invert, invert_with_slope
 from headway.queueing.times.laws import ComplexArray
 from headway.records import dataclass
 
-_INSTANT = 1e-9  # of the mean: a time that counts as none
+_INSTANT = 1e-9  # of the mean: a smaller time counts as 0
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class FeedForwardNetwork:
     Parameters
     ----------
     stations
-        Of kinds whose law is smooth; numbers, or arrays of shape (points,). What takes constant
-        time is visited by every job.
+        Stations of kinds with a smooth law; numbers, or arrays of shape (points,). Every job visits
+        stations with constant times.
     rates
         Arrivals at each [1/s], shape (stations, points).
     entries
-        Chance that a job enters at each, shape (stations, points).
+        Probability that a job enters at each, shape (stations, points).
     onward
-        Chances of going on, shape (points,), by the places of the two stations.
+        Probabilities of going on, shape (points,), by the indices of the two stations.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class FeedForwardNetwork:
         return self.mapped(lambda row: row[points])
 
     def mapped(self, change: Callable[[FloatArray], FloatArray]) -> "FeedForwardNetwork":
-        """The network of what a change makes of each row of numbers over points."""
+        """The network with each row of numbers over points replaced by a function of it."""
         onward = {ends: change(chance) for ends, chance in self.onward.items()}
         stations = tuple(in_a_row(station, change) for station in self.stations)
         rates = np.array([change(row) for row in self.rates])
@@ -74,7 +74,7 @@ class FeedForwardNetwork:
         return sorted(self.onward.items())
 
     def law(self) -> "FeedForwardLaw":
-        """Its constant time, its mean time beyond that, and the transform of what is beyond."""
+        """The constant time, the mean time beyond it, and the transform of the time beyond."""
         laws = [s.time_law(rate) for s, rate in zip(self.stations, self.rates, strict=True)]
         shifts: Amount = sum(law.pieces[0].shift for law in laws)
         constant = np.zeros(self.rates.shape[1]) + shifts
@@ -87,14 +87,14 @@ class FeedForwardNetwork:
 
 @dataclass(frozen=True)
 class FeedForwardLaw:
-    """How long the jobs of a network take, at its points.
+    """The law of the time of a network's jobs, at its points.
 
     Parameters
     ----------
     network
-        Whose jobs they are.
+        The network.
     transforms
-        E[exp(-s T)] of a visit to each station, beyond what is constant.
+        E[exp(-s T)] of a visit to each station, without its constant part.
     constant, beyond
         Constant time and mean of the rest [s], shape (points,).
     """
@@ -105,7 +105,7 @@ class FeedForwardLaw:
     beyond: FloatArray
 
     def at(self, points: NDArray[np.intp]) -> "FeedForwardLaw":
-        """The same at some of the points, each named once in rising order."""
+        """The law at some of the points, in ascending order."""
         return self if points.size == self.beyond.size else self.network.at(points).law()
 
     def transform(self, s: ComplexArray) -> ComplexArray:
@@ -122,7 +122,7 @@ class FeedForwardLaw:
         return np.asarray(sum(e * after[k] for k, e in enumerate(self.network.entries)))
 
     def longer(self) -> FloatArray:
-        """Chance of more than the constant time, shape (points,)."""
+        """Probability of exceeding the constant time, shape (points,)."""
         instant = _INSTANT * (self.constant + self.beyond)
         with np.errstate(divide="ignore", invalid="ignore"):
             node = np.asarray(1 / instant[None], complex)
@@ -130,12 +130,12 @@ class FeedForwardLaw:
         return np.where(self.beyond > 0, chance, 0.0)
 
     def exceedance(self, time: FloatArray) -> FloatArray:
-        """Chance of more than a time [s]."""
+        """Probability of exceeding a time [s]."""
         within = invert(lambda s: self.transform(s) / s, self._beyond_constant(time))
         return np.asarray(np.clip(1 - within, 0.0, 1.0))
 
     def exceedance_and_density(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Chance of more than a time [s], and how fast it falls there [1/s]."""
+        """Probability of exceeding a time [s], and the density there [1/s]."""
         rest = self._beyond_constant(time)
         within, density = invert_with_slope(lambda s: self.transform(s) / s, rest)
         return np.asarray(np.clip(1 - within, 0.0, 1.0)), np.asarray(density)
@@ -147,16 +147,16 @@ class FeedForwardLaw:
 def in_blocks(
     network: FeedForwardNetwork, size: int, find: Callable[[FeedForwardNetwork], FloatArray]
 ) -> FloatArray:
-    """What a function finds for all points, given some at a time, whose transforms fit the cache.
+    """Results of a function for all points, in blocks whose transforms fit into the cache.
 
     Parameters
     ----------
     network
-        At its operating points.
+        The network at its operating points.
     size
-        Points of a block.
+        Number of points in a block.
     find
-        Gives a number a point.
+        Function that returns a number for each point.
     """
     starts = range(0, network.rates.shape[1], size)
     blocks = [find(network.at(slice(k, k + size))) for k in starts]

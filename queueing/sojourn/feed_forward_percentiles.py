@@ -5,18 +5,18 @@ algorithm Euler at s_n = (A / 2 + i pi n) / t,
 
     P(T > c + t) = 1 - exp(A / 2) sum over n of w_n Re(F(s_n) / (t s_n)),
 
-F the transform of the rest, w_n = 1/2, -1, 1, -1... with the last partial sums averaged. The same
-nodes give the density, so that Newton's method in log P(T > t) finds the time,
+with F the transform of the rest, w_n = 1/2, -1, 1, -1... and the last partial sums averaged. The
+same nodes give the density, so that Newton's method in log P(T > t) finds the time,
 
     t' = t + (P / f) log(P / tail).
 
-* `Precision.SEARCH`, to some 1e-6: A = 18.4, the discretisation error is exp(-A) = 1e-8. Nearly all
-  points need the same few terms, so that errors change smoothly with the network's numbers, and
-  differences of close networks are right. Where more terms would change the chance, as at a narrow
-  peak, their number is doubled.
+* `Precision.SEARCH`, to about 1e-6: A = 18.4, so the discretisation error is exp(-A) = 1e-8. Nearly
+all points need the same few terms, so that errors change smoothly with the network's numbers, and
+differences between similar networks are right. Where more terms would change the probability, as at
+a narrow peak, their number is doubled.
 * `Precision.ROUNDING`: from such a start, one or two of Newton's steps with the longer series of
-  `headway.queueing.times.inversion`, each of which doubles the number of digits. Points that do not
-  settle are bracketed.
+`headway.queueing.times.inversion`, each of which doubles the number of digits. Points that do not
+converge are bracketed.
 
 Source: Abate and Whitt, "A unified framework for numerically inverting Laplace transforms",
 INFORMS J. Computing 18(4), 2006; "Numerical inversion of Laplace transforms of probability
@@ -59,13 +59,13 @@ _MOST = 384  # largest number of terms
 _ALLOWED = 1e-8  # difference of probabilities up to which terms suffice: the discretisation error
 _SETTLED = 1e-6  # relative step of Newton's method at which it ends: the next is rounding
 
-# Newton's steps at Precision.SEARCH; all only for speed.
+# Newton's steps at Precision.SEARCH, for speed only.
 _DEEP = 0.02  # P(T > t) over the tail below which the bracket is bisected instead
 _TRIES = 60  # largest number of steps
 _LEAST = 1e-12  # least probability whose logarithm is taken
 
-# Newton's steps at Precision.ROUNDING; all only for speed, as points that miss are bracketed.
-_NEAR = 1e-3  # relative last step of the search up to which its result is the start
+# Newton's steps at Precision.ROUNDING, for speed only, as points that fail are bracketed.
+_NEAR = 1e-3  # relative last step of the search up to which its result is the starting point
 _TELLS = 1e-7  # least difference of a probability from an exponential law that a search resolves
 _STEPS = 4  # largest number of steps
 _CLOSE = 0.1  # of sqrt(RESOLVED / tail): a step whose square is below what is resolved
@@ -73,23 +73,23 @@ _CLOSEST = 1e-5  # largest relative step at which the method may end
 _NEVER = 1e-300  # least probability whose logarithm is taken
 
 _BLOCKS = {Precision.SEARCH: 1024, Precision.ROUNDING: 256}
-"""Points whose transforms stay in the cache: for speed."""
+"""Points whose transforms fit into the cache: for speed."""
 
 
 def feed_forward_percentiles(
     network: FeedForwardNetwork, share: float, *, precision: Precision = Precision.ROUNDING
 ) -> FloatArray:
-    """Least times t with P(T <= t) >= share [s], point by point.
+    """Smallest times t with P(T <= t) >= share [s], point by point.
 
     Parameters
     ----------
     network
-        At its operating points. For a search, `Station.spread` of each kind takes the place of one
-        whose times are almost constant.
+        The network at its operating points. For a search, stations with nearly constant times are
+        replaced by their `Station.spread`.
     share
         Between 0 and 1.
     precision
-        How many digits.
+        Accuracy of the result.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def _for_search(network: FeedForwardNetwork, tail: float) -> FloatArray:
 
 
 def _beyond_constant(law: FeedForwardLaw, tail: float, settled: float) -> FloatArray:
-    """Times beyond the constant [s], by series of 48 terms, of twice as many where they differ."""
+    """Times beyond the constant [s], by series of 48 terms, doubled where results differ."""
     times, points, terms = -law.beyond * np.log(tail), np.arange(law.beyond.size), _TERMS
     while points.size and terms <= _MOST:
         part = law.at(points)
@@ -160,7 +160,7 @@ def _by_newton(
 def _series(
     law: FeedForwardLaw, time: FloatArray, terms: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """P(T > c + t), the density there, and the difference of a shorter series from the chance."""
+    """P(T > c + t), the density there, and the difference of a shorter series from P."""
     weights, fewer = _weights(terms), _weights(round(_LESS * terms))
     nodes: ComplexArray = np.asarray(_DAMPING / 2 + 1j * pi * np.arange(weights.size))
     transformed = law.transform(np.asarray(nodes[:, None] / time))
@@ -190,7 +190,7 @@ def _to_rounding(network: FeedForwardNetwork, tail: float) -> FloatArray:
 
 
 def _refined(whole: FeedForwardLaw, tail: float) -> FloatArray:
-    """Times from those of a search, or of an exponential law where a search does not tell more."""
+    """Times from those of a search, or of an exponential law if the search is no better."""
     law = whole
     exponential = -law.beyond * np.log(tail)
     searched = _beyond_constant(law, tail, _NEAR)

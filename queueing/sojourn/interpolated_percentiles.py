@@ -1,7 +1,7 @@
 """Percentiles along a sweep by Chebyshev interpolation, from some hundred inversions.
 
-If all parameters of a network are linear in one number x, the percentile over the mean is a
-smooth function of x. It is computed at the Chebyshev points of intervals of x and interpolated. An
+If all parameters of a network are linear in one number x, the percentile over the mean is a smooth
+function of x. It is computed at the Chebyshev points of intervals of x and interpolated. An
 interval is bisected until its last coefficients, and the errors at `_BETWEEN`, are within the
 rounding errors of the inversion. Points in intervals that cannot be bisected further are computed
 one by one.
@@ -27,14 +27,15 @@ _BETWEEN = np.array([-0.97, -0.71, -0.31, 0.23, 0.59, 0.94])
 """Places in (-1, 1) at which the interpolation is checked."""
 
 _LAST = 3  # last coefficients, from which the truncation error is estimated
-_FEWEST = 4 * _DEGREE  # least number of points that are interpolated: for speed
+_FEWEST = 4 * _DEGREE  # least number of points for interpolation: for speed
 _STRAIGHT = 1e-14  # relative deviation of a parameter from a line in x: rounding
-_ALLOWED = 3.0  # error allowed, over that of a point that is computed alone
+_ALLOWED = 3.0  # allowed error, over that of a point computed directly
 _LOST = 1e-3  # share of the allowed error below which coefficients are dropped
 _DIGITS = 1e-11  # least relative error allowed: rounding
 _TINY = 1e-300  # [x], against division by 0
-_HEAD = 0.75  # first interval over the whole: curves bend where stations are busy; for speed
-_BLOCK = 8192  # points whose values stay in the cache: for speed
+# length of the first interval over the whole: curves bend where stations are busy; for speed
+_HEAD = 0.75
+_BLOCK = 8192  # points whose values fit into the cache: for speed
 
 _Piece: TypeAlias = tuple[float, float, NDArray[np.intp]]
 
@@ -50,7 +51,7 @@ def interpolated_percentiles(network: FeedForwardNetwork, share: float) -> Float
     Parameters
     ----------
     network
-        At its operating points, many of them or few.
+        The network at its operating points, of any number.
     share
         Between 0 and 1.
 
@@ -78,7 +79,7 @@ def interpolated_percentiles(network: FeedForwardNetwork, share: float) -> Float
 
 
 def _without_constants(network: FeedForwardNetwork) -> FeedForwardNetwork:
-    """Return the network with delays of 0 s, which only shift its times."""
+    """The network with delays of 0 s, as delays only shift its times."""
     stations = tuple(one if one.can.limits else _of_service(one, 0.0) for one in network.stations)
     return replace(network, stations=stations)
 
@@ -88,7 +89,7 @@ def _of_service(station: Station, time: Amount) -> Station:
 
 
 def _in_services(network: FeedForwardNetwork) -> FeedForwardNetwork:
-    """Scale the network by the first service time that varies; a fork has none of its own."""
+    """The network scaled by its first varying service time; a fork has none of its own."""
     if any(one.can.joins for one in network.stations):
         return network
     times = [np.asarray(one.service_time, float) for one in network.stations]
@@ -100,7 +101,7 @@ def _in_services(network: FeedForwardNetwork) -> FeedForwardNetwork:
 
 
 def _by_groups(network: FeedForwardNetwork, share: float) -> FloatArray:
-    """Group the points by a parameter of few values."""
+    """Percentiles with the points grouped by a parameter with few values."""
     alike = [np.unique(row, return_inverse=True)[1] for row in _varying(network)]
     fewest = min(alike, key=lambda group: int(group.max()))
     if (fewest.max() + 1) * _FEWEST > fewest.size:
@@ -113,7 +114,7 @@ def _by_groups(network: FeedForwardNetwork, share: float) -> FloatArray:
 
 
 def _varying(network: FeedForwardNetwork) -> list[FloatArray]:
-    """Return the rows of parameters that are not the same at all points."""
+    """The rows of parameters that differ between points."""
     rows: list[FloatArray] = []
 
     def noted(row: FloatArray) -> FloatArray:
@@ -125,7 +126,7 @@ def _varying(network: FeedForwardNetwork) -> list[FloatArray]:
 
 
 def _sweep_of(network: FeedForwardNetwork) -> "_Sweep | None":
-    """Return the sweep of a network whose parameters are linear in one number; else None."""
+    """The sweep of a network whose parameters are linear in one number; otherwise None."""
     whole = (getattr(one, name) for one in network.stations for name in one.can.counts)
     if any(np.ndim(count) and np.ptp(np.asarray(count, float)) for count in whole):
         return None
@@ -151,7 +152,7 @@ class _Sweep:
         return float(row[self.first]), rise / run if run else 0.0
 
     def is_straight(self, row: FloatArray) -> bool:
-        """Whether a row is linear in x, but for rounding."""
+        """Whether a row is linear in x, up to rounding."""
         off = np.abs(self._on_line(row, self.along) - row).max()
         return bool(off <= _STRAIGHT * np.abs(row).max())
 

@@ -27,7 +27,7 @@ class StationVisits:
     Parameters
     ----------
     visits
-        Visits, 0 or more. 2.4 visits are two, and a third in 40% of requests.
+        Number of visits, 0 or more. 2.4 visits are two, and a third for 40% of the requests.
     station
         Any kind whose law is known: Delay (taken as constant), MM1, MMm, Parallel, MG1, MD1,
         MM1K, MMmK or GIMmK (of those let in).
@@ -122,7 +122,7 @@ def path_percentile(phases: Sequence[StationVisits], share: Amount) -> Amount:
 
 
 def path_exceedance(phases: Sequence[StationVisits], time: Amount) -> Amount:
-    """Chance that all visits take longer than a time, taken as independent.
+    """Probability that all visits take longer than a time, taken as independent.
 
     Parameters
     ----------
@@ -147,12 +147,12 @@ def check_share(share: Amount) -> None:
 
 
 def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
-    """How long all visits of a path take, at one operating point.
+    """Law of the time of all visits of a path, at one operating point.
 
     Parameters
     ----------
     phases
-        At least one, of numbers; no station saturated.
+        At least one phase, with numbers; no station saturated.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def path_law(phases: Sequence[StationVisits]) -> TimeLaw:
 def _pointwise(
     phases: Sequence[StationVisits], settings: Amount, answer: Amount, saturated: float
 ) -> Amount:
-    """Answer point by point; a saturated one has the answer given for it."""
+    """Compute point by point; saturated points have the result given for them."""
     if not phases:
         raise GraphError("a path needs at least one phase")
     numbers = [n for p in phases for n in (p.visits, p.arrival_rate, *arrays_in(p.station))]

@@ -1,8 +1,8 @@
-"""Response times where routes say which way jobs go: what their visits have to do with each other.
+"""Response times of jobs with known routes, and of their dependent visits.
 
-Loops of stations and a server that jobs come back to are followed as they are
+Jobs that return to a server or within a loop of stations are followed through all their visits
 (`headway.queueing.times.tagged_job.laws`, `headway.queueing.times.feedback`); otherwise visits are
-taken as independent, which is exact where jobs cannot overtake.
+taken as independent, which is exact if jobs cannot overtake.
 
 Source: Walrand and Varaiya, "Sojourn times and the overtaking condition in Jacksonian networks",
 Adv. Appl. Prob. 12(4), 1980; Burke, "The dependence of sojourn times in tandem M/M/s queues",
@@ -33,8 +33,9 @@ APART_SHARED = (
     f"{INDEPENDENT}, at servers shared for times of any scv: up to the 99th within 20%, the 99.9th "
     "within 22% where measured"
 )
-"""By ``python -m tests.campaigns.sharing_errors``: rows of up to three such stations, of scvs 0 to
-4."""
+"""Measured by ``python -m tests.campaigns.sharing_errors``: rows of up to three such stations,
+with scvs from 0 to 4.
+"""
 
 LOSING = (
     f"{INDEPENDENT} that is answered, where some are lost: up to the 99th within "
@@ -46,8 +47,9 @@ UNLIKE_TOGETHER = (
     f"{_FOLLOWED}, with times that differ by class: up to the 99th within 19%, the 99.9th within "
     "22% where measured"
 )
-"""By ``python -m tests.campaigns.open_class_errors``: loops of up to three queues with exponential
-times."""
+"""Measured by ``python -m tests.campaigns.open_class_errors``: loops of up to three queues with
+exponential times.
+"""
 
 GIVEN = (
     f"{INDEPENDENT}, and exactly the given number of them (2.4 means two, and a "
@@ -65,9 +67,9 @@ class RoutedNetwork:
     names, stations
         Names of the stations in messages, and the stations.
     rates
-        Arrival rate of each station [1/s], lost jobs included.
+        Arrival rate of each station [1/s], including lost jobs.
     entries, onward, leaving
-        As of `headway.queueing.times.absorption.Journey`.
+        As in `headway.queueing.times.absorption.Journey`.
 
     Examples
     --------
@@ -113,7 +115,7 @@ class RoutedNetwork:
         return mean_visits(self.entries, self.onward)
 
     def _visited(self) -> "RoutedNetwork":
-        """Return the network without stations that no job visits."""
+        """The network without stations that no job visits."""
         keep = np.flatnonzero(self.visits > 0)
         return RoutedNetwork(
             tuple(self.names[k] for k in keep),
@@ -125,14 +127,14 @@ class RoutedNetwork:
         )
 
     def _loaded(self) -> "RoutedNetwork":
-        """Return the network with a negligible arrival rate instead of 0, which has no laws."""
+        """The network with a negligible arrival rate instead of 0, for which there are no laws."""
         if self.rates.any():
             return self
         demand = sum(v * s.mean_service for v, s in zip(self.visits, self.stations, strict=True))
         return replace(self, rates=self.visits * _HARDLY / (demand or 1.0))
 
     def _loops(self) -> list[list[int]]:
-        """Return the strongly connected components of the routes."""
+        """The strongly connected components of the routes."""
         ways = self.onward > 0
         if not ways.any():
             return [[k] for k in range(len(ways))]
@@ -170,7 +172,7 @@ class RoutedNetwork:
         return self.stations[k].looped_law(float(self.rates[k]))
 
     def _loop(self, members: list[int]) -> StationLoop | None:
-        """Return the loop of some stations; None if one is unsupported, or they are too many."""
+        """The loop of some stations; None if one has no such law, or there are too many."""
         inside = self.onward[np.ix_(members, members)]
         again = np.diag(inside).tolist()
         pairs = zip(members, again, strict=True)
@@ -183,7 +185,7 @@ class RoutedNetwork:
         return StationLoop(complete, entries / entries.sum(), inside)
 
     def _loop_parts(self, members: list[int], loop: StationLoop) -> "list[_RoutedPart] | None":
-        """Return the laws of a loop by entry and exit, or by entry if all jobs leave from it."""
+        """The laws of a loop by entry and exit, or by entry if all jobs leave from it."""
         from headway.queueing.times.tagged_job.laws import is_exact, loop_laws
 
         away = self.onward[members].copy()
@@ -209,7 +211,7 @@ class RoutedNetwork:
         return parts
 
     def _journey(self, parts: "list[_RoutedPart]") -> Journey:
-        """Return the journey through the parts, each by its share of arrivals at its entry."""
+        """The journey through the parts, each with its share of arrivals at its entry."""
         entry = [part.entry for part in parts]
         share = np.array([part.share for part in parts])
         return Journey(
@@ -221,7 +223,7 @@ class RoutedNetwork:
 
     @property
     def _exact(self) -> bool:
-        """Whether successive visits are independent: one random time at most, or overtake-free."""
+        """Whether successive visits are independent: at most one random time, or overtake-free."""
         random = [k for k, s in enumerate(self.stations) if s.can.product_form is not _DELAY]
         if len(random) < 2:
             return True
@@ -238,7 +240,7 @@ class RoutedNetwork:
 
 
 def region_note(stations: Sequence[VisitedStation], rates: FloatArray, *, loops: bool) -> str:
-    """Return the note on errors measured for general service times; empty without these.
+    """The note on errors measured for general service times; empty without these.
 
     Parameters
     ----------
@@ -255,9 +257,9 @@ def region_note(stations: Sequence[VisitedStation], rates: FloatArray, *, loops:
     return MeasuredRegion.of(loops=loops, pools=False, scv=scv, busy=busy).shares()
 
 
-_MOST_STATIONS = 20  # stations of a loop, whose laws are as many as the square: for speed
+_MOST_STATIONS = 20  # most stations of a loop, whose number of laws is the square: for speed
 _SHOWN = 12  # stations that a note names
-_HARDLY = 1e-9  # offered load in place of 0
+_HARDLY = 1e-9  # stands for an offered load of 0
 _DELAY = ServiceKind.DELAY
 _QUEUES = (ServiceKind.QUEUE, ServiceKind.PARALLEL)
 

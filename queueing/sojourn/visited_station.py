@@ -1,4 +1,4 @@
-"""Stations as a job meets them: what its visits take, and what it knows of the others there."""
+"""Stations as a job of one class visits them: laws of its visits, for chains of a tagged job."""
 
 from collections.abc import Callable
 from dataclasses import field, replace
@@ -42,13 +42,13 @@ class VisitedStation(Protocol):
 
     @property
     def plain_scv(self) -> float | None:
-        """Scv of service times; None where two moments do not tell them."""
+        """Scv of service times; None if two moments do not determine them."""
 
     def time_law(self, arrival_rate: float) -> TimeLaw:
         """Law of the response time of one visit."""
 
     def looped_law(self, arrival_rate: float) -> TimeLaw:
-        """Law of the response time of one visit where jobs can return later."""
+        """Law of the response time of one visit, if jobs can return later."""
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
         """Law of the sum of visits with direct feedback at a probability; None if unknown."""
@@ -91,7 +91,7 @@ class ClassStation:
         return self.time_law(arrival_rate)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
-        """Law of the sum of visits with direct feedback, where it is known."""
+        """Law of the sum of visits with direct feedback, if known."""
         return None if self.back is None else self.back(arrival_rate, chance)
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:  # noqa: ARG002 - memoryless
@@ -101,7 +101,7 @@ class ClassStation:
 
 @dataclass(frozen=True)
 class SingleVisitStation:
-    """A processor-sharing station of service times of any scv, for a job that visits it once.
+    """A processor-sharing station with any service times, for a job that visits it once.
 
     Parameters
     ----------
@@ -138,14 +138,15 @@ ONCE = (
     "response times of jobs that return to shared servers have a known distribution for "
     "exponential times only; simulate the model"
 )
-"""Why the law of several visits to shared servers is refused, if service times are not
-exponential."""
+"""Why the law of several visits to shared servers is refused if service times are not
+exponential.
+"""
 
 
 def general_sharing_station(
     sharers: SharingClasses, own: float, scv: float, servers: int
 ) -> SingleVisitStation:
-    """Processor sharing by classes of service times of any scv.
+    """Processor sharing by classes with service times of any scv.
 
     Parameters
     ----------
@@ -168,9 +169,9 @@ def general_sharing_station(
 def exponential_sharing_station(
     rates: FloatArray, times: FloatArray, own: float, servers: int, lanes: int
 ) -> ClassStation:
-    """Servers shared by all present jobs, as one of several kinds of jobs sees them.
+    """Servers shared by all jobs present, as a job of one class among several visits them.
 
-    To a job that is followed the others are of one kind, that of their mean.
+    For a tagged job, all others are of one class, with their mean service time.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def exponential_sharing_station(
     own
         Mean service time of the job [s], above 0.
     servers, lanes
-        Servers of each queue, and queues that are chosen at random.
+        Servers of each queue, and number of queues, chosen at random.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def exponential_sharing_station(
     )
 
 
-@lru_cache(maxsize=32)  # as several percentiles are asked for, one after the other
+@lru_cache(maxsize=32)  # several percentiles are asked for, one after the other
 def _shared(
     rates: tuple[float, ...], times: tuple[float, ...], own: float, servers: int
 ) -> TimeLaw:
@@ -231,7 +232,7 @@ def fcfs_station(sharers: SharingClasses, own: tuple[float, float], law: TimeLaw
 def _tagged_fcfs_queue(
     sharers: SharingClasses, own: tuple[float, float], stay: float, rate: float
 ) -> TaggedStation:
-    """Return the queue in the chain of a tagged job in a loop."""
+    """The queue in the chain of a tagged job in a loop."""
     here = sharers.alike()
     if {own[1], *here.scvs} != {1.0}:
         raise GraphError(LOOPED)
@@ -245,7 +246,7 @@ LOOPED = (
     "response times of classes with times of their own in a loop of several stations have a known "
     "distribution for exponential times only; simulate the model"
 )
-"""Percentiles were up to 30% off in loops with a delay, with times of scv 4."""
+"""Why: percentiles were up to 30% off in loops with a delay, with times of scv 4."""
 
 
 def _feedback_law(
@@ -290,4 +291,4 @@ UNLIKE_BACK = (
     "percentiles of classes with times of their own that return to a server assume that others "
     "return as any class: up to the 99th within 7%, the 99.9th within 3% where measured"
 )
-"""By ``python -m tests.campaigns.returning_errors``."""
+"""Measured by ``python -m tests.campaigns.returning_errors``."""

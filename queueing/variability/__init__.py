@@ -1,1 +1,1 @@
-"""How variability goes through an open network: two moments of each flow and service."""
+"""Variability of flows in open networks, by two moments of each flow and service."""

@@ -1,14 +1,14 @@
 """A queue at which jobs arrive in batches, M^X/G/1 and M^X/M/m: exact means.
 
-Batches of X jobs come as a Poisson flow of rate lambda / E[X]; lambda is the rate of jobs. At one
-server a job waits for the work that it finds, and for those of its batch that are before it
+Batches of X jobs arrive as a Poisson process of rate lambda / E[X]; lambda is the rate of jobs. At
+one server a job waits for the work that it finds, and for the jobs ahead of it in its batch
 (Chaudhry and Templeton, *A First Course in Bulk Queues*, 1983, section 3.2; Kleinrock, *Queueing
 Systems*, vol. 1, 1975, section 4.5):
 
     W = (lambda E[S**2] + (E[X**2] / E[X] - 1) E[S]) / (2 (1 - rho)).
 
-At m servers with exponential service, as many transitions lead up across each number of jobs as
-down, and the busy servers are a = lambda S on average:
+At m servers with exponential service, each number of jobs is crossed as often upwards as downwards,
+and the mean number of busy servers is a = lambda S:
 
     min(n + 1, m) p(n + 1) = (a / E[X]) sum over k <= n of p(k) P(X > n - k),
     sum over n < m of (m - n) p(n) = m - a.
@@ -26,9 +26,9 @@ from headway.kinds import Amount, FloatArray, is_symbolic, plain
 from headway.queueing.flows.batch_sizes import BatchSizes
 
 MOST_SERVERS = 10_000
-"""Servers for which the recursion is asked: its sums have m**2 / 2 terms."""
+"""Most servers for the recursion, whose sums have m**2 / 2 terms."""
 
-_NOBODY = 1e-12  # offered load in place of none, at which the wait has its limit
+_NOBODY = 1e-12  # stands for an offered load of 0, where the wait has its limit
 
 
 def batch_wait(
@@ -39,13 +39,13 @@ def batch_wait(
     Parameters
     ----------
     sizes
-        Of the batches.
+        Sizes of the batches.
     rate
-        Of jobs, lambda [1/s].
+        Rate of jobs, lambda [1/s].
     service_time, scv
-        E[S] [s], and its squared coefficient of variation, 1 at several servers.
+        E[S] [s], and the squared coefficient of variation of S, 1 for several servers.
     servers
-        m, a whole number.
+        Number of servers m.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def batch_wait(
     Raises
     ------
     GraphError
-        For several servers whose service is not exponential, or numbers are symbols; and for more
-        than 10,000 of them.
+        For several servers if service is not exponential or numbers are symbols; and for more than
+        10,000 servers.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _at_one(sizes: BatchSizes, rate: Amount, service_time: Amount, scv: Amount) 
 def _at_several(
     sizes: BatchSizes, rate: FloatArray, service_time: FloatArray, servers: FloatArray
 ) -> FloatArray:
-    """Each point on its own, by its number of servers."""
+    """Each point separately, by its number of servers."""
     load = np.maximum(rate * service_time, _NOBODY)
     shape = np.broadcast_shapes(load.shape, np.shape(sizes.mean))
     load, time, count = (np.broadcast_to(v, shape).ravel() for v in (load, service_time, servers))

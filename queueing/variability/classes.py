@@ -7,10 +7,10 @@ chances q_cidj to go on to station j as class d,
     (1 + x_i) S_i**2 = sum of lambda_ci (1 + x_ci) S_ci**2 / lambda_i,
     q_ij = sum of lambda_ci q_cidj / lambda_i.
 
-A share p of a class's arrivals from outside that enters at station j makes a flow of scv
-p c + 1 - p. All such flows meet there.
+A share p of a class's arrivals from outside that enters at station j is a flow of scv p c + 1 - p.
+All such flows are superposed there.
 
-The aggregate does not say which class is bursty, but bursts of long jobs bring more work than
+The aggregate does not show which class is bursty, but bursts of long jobs bring more work than
 bursts of short ones. So the excess e_ci = c_ci - 1 of each class's arrivals over Poisson ones is
 propagated too:
 
@@ -20,15 +20,15 @@ with p_ci = lambda_ci / lambda_i and e_i = sum of p_ci e_ci; splitting thins it.
 w_i sum of p_ci ((S_ci / S_i)**2 - 1) e_ci is added to the scv of arrivals, with w_i as for the
 superposition of flows. In heavy traffic W = sum of lambda_ci S_ci**2 (c_ci + x_ci) / (2 (1 - U_i)).
 
-A job that comes in a burst finds e_ci / 2 more jobs of its own class than one at a random time. One
-that came a time u before still delays it if the server has not been idle since. With u exponential
-at the rate g = 2 lambda_ci / (e_ci + 2), as for hyperexponential times with balanced means between
-arrivals, and otherwise Poisson arrivals and exponential services of mean S_i,
+A job that arrives in a burst finds e_ci / 2 more jobs of its own class than one at a random time. A
+job that arrived a time u before still delays it if the server has not been idle since. With u
+exponential with rate g = 2 lambda_ci / (e_ci + 2), as for hyperexponential times between arrivals
+with balanced means, and otherwise Poisson arrivals and exponential services of mean S_i,
 
     W_ci = W_i + d_ci - sum over k of p_ki d_ki,    d_ci = f_ci e_ci S_ci / (2 m_i) C_i / U_i,
     f_ci = 1 - E[exp(-g T)],    T = time until a server with the queue and S_ci would be idle,
 
-and C_i the probability to wait of M/M/m. Both corrections are headway's own, derived in
+and C_i the M/M/m probability of waiting. Both corrections are headway's own, derived in
 docs/explanation/variability.md; ``python -m tests.campaigns.qna_class_errors`` measures them.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
@@ -47,7 +47,7 @@ from headway.queueing.variability.flows import departing_alone
 from headway.queueing.variability.network import GeneralNetwork
 from headway.records import dataclass
 
-_FULL = 1 - 1e-9  # utilisation at most: beyond saturation waits by class are those just below it
+_FULL = 1 - 1e-9  # largest utilisation: beyond saturation, waits by class are those just below it
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ClassFlows:
     times, scvs
         Mean service times [s] and their scvs, shape (points, classes, stations).
     servers
-        Shape (points, stations); infinitely many for a delay.
+        Servers, shape (points, stations); infinite for a delay.
     """
 
     rates: FloatArray
@@ -84,12 +84,12 @@ class ClassFlows:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """One class in place of several, and the excess of each that its flow does not show.
+    """One class that represents several, and the excess of each that its flow does not show.
 
     Parameters
     ----------
     network
-        Of the one class.
+        The network of this class.
     excess
         e_ci = c_ci - 1, shape (points, classes, stations).
     """
@@ -104,7 +104,7 @@ def aggregated(flows: ClassFlows) -> Aggregate:
     Parameters
     ----------
     flows
-        By class.
+        The flows by class.
 
     Examples
     --------
@@ -146,9 +146,9 @@ def waits_by_class(flows: ClassFlows, one: Aggregate, waits: FloatArray) -> Floa
     Parameters
     ----------
     flows, one
-        By class, and of all together.
+        The flows by class, and their aggregate.
     waits
-        Mean over all visits, shape (points, stations) [s].
+        Mean waits over all visits, shape (points, stations) [s].
 
     Examples
     --------
@@ -171,7 +171,7 @@ def waits_by_class(flows: ClassFlows, one: Aggregate, waits: FloatArray) -> Floa
 
 
 def _still_busy(rate: FloatArray, busy: FloatArray, size: FloatArray) -> FloatArray:
-    """F = 1 - E[exp(-g T)] of M/M/1, by g and a job's size in mean service times."""
+    """F = 1 - E[exp(-g T)] of M/M/1, from g and a job's size in mean service times."""
     rest = 1 - busy - rate
     root = (np.sqrt(rest**2 + 4 * rate) - rest) / 2
     idle = (1 - busy) * (1 + root) / ((1 - busy + root) * (1 + root * size))
@@ -184,7 +184,7 @@ def _busy(flows: ClassFlows, one: GeneralNetwork) -> FloatArray:
 
 
 def _shares(flows: ClassFlows) -> FloatArray:
-    """p_ci: share of each class in the visits to a station; equal where nobody comes."""
+    """p_ci: share of each class in the visits to a station; equal if there are no visits."""
     total = flows.rates.sum(axis=1)[:, None, :]
     return np.where(total > 0, flows.rates / _safe(total), 1 / flows.rates.shape[1])
 

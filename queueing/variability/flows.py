@@ -1,29 +1,30 @@
 """Traffic variability equations: the squared coefficients of variation (scv) of all flows.
 
-Each flow is described by its rate and one scv of the times between its jobs. With p_ij the share of
-the arrivals at j that come from i (i = 0 from outside), and q_ij the probability to go from i to j,
+Each flow is described by its rate and the scv of the times between its jobs. With p_ij the share of
+the arrivals at j that come from i (i = 0 from outside), and q_ij the probability of going from i to
+j,
 
     departures    c_d,i = 1 + h_i (c_a,i - 1) + (1 - h_i) (x_i - 1)
     splitting     c_ij  = q_ij c_d,i + 1 - q_ij
     superposition c_a,j = 1 + w_j (sum over i of p_ij c_ij - 1)
 
 with x_i = 1 + (max(c_s,i, 0.2) - 1) / sqrt(m_i); h_i = 1 - U_i**2, the weight of the arrivals in
-the departures; and w_j = 1 / (1 + 4 (1 - U_j)**2 (v_j - 1)), v_j = 1 / sum of p_ij**2: where the
-queue is short, the superposition of many flows looks like a Poisson process.
+the departures; and w_j = 1 / (1 + 4 (1 - U_j)**2 (v_j - 1)), v_j = 1 / sum of p_ij**2: at short
+queues the superposition of many flows resembles a Poisson process.
 
-A busy queue is sensitive to variability over long times, which quieter queues before it let
-through though their own departures do not show it at once; one scv a flow cannot say so (Suresh and
-Whitt's bottleneck). So the equations are solved twice more, as each station j sees the flows. Over
-the time in which j's queue builds up, a station i has the weight
+A busy queue is sensitive to variability over long times, which passes through quieter queues before
+it though their departures do not show it over short times; a single scv for a flow cannot express
+this (Suresh and Whitt's bottleneck). So the equations are solved twice more, as each station j sees
+the flows. Over the time in which the queue of j builds up, a station i has the weight
 
     h_ij = max(1 - U_i**2, w*(t)),
     t = ((1 - U_i) / (1 - U_j))**2 lambda_i U_j**2 c_j / (2 lambda_j U_i c_i)
 
 with w* of Whitt and You and c = c_a + c_s of the solution before; superposition has the w of the
-busier of i and j. A station sees its own departures, where they return, as a Poisson flow: its jobs
-come back after its own service, not in bursts of it (`headway.queueing.variability.returns` has the
-rest). That each station sees the flows in its own way is headway's own;
-``python -m tests.campaigns.constants flows`` measures it.
+busier of i and j. A station sees its own departures that return as a Poisson flow: its jobs return
+after its own service, not in bursts (the rest is in `headway.queueing.variability.returns`). That
+each station sees the flows in its own way is headway's own; ``python -m tests.campaigns.constants
+flows`` measures it.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983,
 section 4; Suresh and Whitt, "The heavy-traffic bottleneck phenomenon in open queueing
@@ -47,16 +48,16 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _STEADIEST = 0.2  # Whitt 1983, section 4.3: max(c_s**2, 0.2) of service in departures
-_FULL = 1 - 1e-9  # utilisation at most: beyond saturation flows are those just below it
-# Solutions as each station sees the flows. Measured (``python -m tests.campaigns.constants
-# flows``): over 72 networks with loops the root mean square error is 12.3%, 6.1% and 6.1% with 0, 1
-# and 2.
+_FULL = 1 - 1e-9  # largest utilisation: beyond saturation, flows are those just below it
+# Number of solutions as each station sees the flows. Measured (``python -m
+# tests.campaigns.constants flows``): over 72 networks with loops the root mean square error is
+# 12.3%, 6.1% and 6.1% with 0, 1 and 2.
 _TIMES = 2
-_IDLE = 1e-12  # load times spread at least, against division by 0
+_IDLE = 1e-12  # least load times scv, against division by 0
 _LEAST = 1e-300  # the same for rates and sums
 _STEEPEST = 1.0639  # w*(t) <= 8 / (3 sqrt(2 pi)) sqrt(t): spares evaluating w* where h is larger
-_DENSE = 40  # stations up to which equations are eliminated, not iterated: for speed
-_MOST_NUMBERS = 1_000_000  # of all points' equations at once: for memory
+_DENSE = 40  # stations up to which equations are solved by elimination, not iteration: for speed
+_MOST_NUMBERS = 1_000_000  # numbers in the equations of all points at once: for memory
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ class Traffic:
     outside
         Share of the arrivals at each station that come from outside, shape (points, stations).
     outside_scv
-        Scv of those, the same shape.
+        Scv of the times between these, the same shape.
     outside_flows
-        Number of like flows that they are the superposition of, 1 or more, the same shape.
+        Number of equal flows that they are the superposition of, 1 or more, the same shape.
     rates
         Arrivals [1/s].
     busy
@@ -99,7 +100,7 @@ class Traffic:
     together: NDArray[np.bool_]
 
     def at(self, points: slice) -> "Traffic":
-        """Some of the points."""
+        """The coefficients at some of the points."""
         changing = (each.name for each in fields(self) if each.name != "together")
         return replace(self, **{name: getattr(self, name)[points] for name in changing})
 
@@ -110,13 +111,13 @@ class Traffic:
 
     @cached_property
     def fixed(self) -> FloatArray:
-        """Part of the arrivals' scv that depends on no other scv, shape (points, stations)."""
+        """Part of the arrivals' scv without that of other flows, shape (points, stations)."""
         fixed = self.outside * self.outside_scv + (self.shares - self.both).sum(axis=-2)
         return np.where((self.outside + self.shares.sum(axis=-2)) > 0, fixed, 1.0)
 
     @cached_property
     def many(self) -> FloatArray:
-        """v_j - 1: how many flows meet beside one, by their shares."""
+        """v_j - 1: effective number of further flows in the superposition, from their shares."""
         flows = (self.shares**2).sum(axis=-2) + self.outside**2 / self.outside_flows
         return np.asarray(np.maximum(1 / np.maximum(flows, _LEAST) - 1, 0.0))
 
@@ -153,7 +154,7 @@ def departing_alone(scv: FloatArray, servers: FloatArray) -> FloatArray:
 
 
 def departures(coming: FloatArray, busy: FloatArray, serving: FloatArray) -> FloatArray:
-    """Scv of the times between departures, by that between arrivals.
+    """Scv of the times between departures, from that of the times between arrivals.
 
     Examples
     --------
@@ -175,13 +176,13 @@ def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
 
     Returns
     -------
-    Scv of the times between arrivals, shape (2, points, stations): all of it, and without what
-    services add at stations on a common loop.
+    Scv of the times between arrivals, shape (2, points, stations): in full, and without what
+    services on common loops add.
 
     Raises
     ------
     GraphError
-        If so many stations in loops do not settle.
+        If so many stations in loops do not converge.
     """
     points, count = traffic.busy.shape
     few = count <= _DENSE
@@ -192,14 +193,14 @@ def scvs_of_arrivals(traffic: Traffic) -> FloatArray:
 
 
 Solver: TypeAlias = Callable[[Traffic, FloatArray, FloatArray, FloatArray], FloatArray]
-"""Scv of each station's arrivals as the station itself sees them.
+"""Function that returns the scv of each station's arrivals as it sees them itself.
 
-By w, h and (1 - h) x at each station (rows) as each sees the flows (columns), or all do (one).
+From w, h and (1 - h) x of each station (rows) for each station that sees the flows (columns).
 """
 
 
 def _as_each_station_sees(traffic: Traffic, solve: Solver) -> FloatArray:
-    """Solve the equations as each station sees the flows, by the solution before."""
+    """Solve the equations as each station sees the flows, given the solution before."""
     scvs = outer = _whitt_1983(traffic, solve)
     for _ in range(_TIMES):
         weight, let, served = _weights(traffic, scvs)
@@ -211,7 +212,7 @@ def _as_each_station_sees(traffic: Traffic, solve: Solver) -> FloatArray:
 
 
 def _whitt_1983(traffic: Traffic, solve: Solver) -> FloatArray:
-    """Whitt's equations of 1983, in which all stations see a flow alike."""
+    """Whitt's equations of 1983, in which all stations see a flow in the same way."""
     load = np.minimum(traffic.busy, 1.0)
     weight = 1 / (1 + 4 * (1 - load) ** 2 * traffic.many)
     squares = (load**2)[..., None]
@@ -219,7 +220,7 @@ def _whitt_1983(traffic: Traffic, solve: Solver) -> FloatArray:
 
 
 def _weights(traffic: Traffic, coming: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """w, h and (1 - h) x at each station (rows), as another sees the flows (columns)."""
+    """w, h and (1 - h) x of each station (rows), as another sees the flows (columns)."""
     idle = 1 - np.minimum(traffic.busy, 1.0)
     least = np.minimum(idle[..., :, None], idle[..., None, :])
     least *= least
@@ -240,7 +241,7 @@ def _arrival_weights(traffic: Traffic, spread: FloatArray) -> FloatArray:
     scale = own[..., :, None] * growth[..., None, :]
     at_once = 1 - load[..., :, None] ** 2
     factors = np.broadcast_to(at_once, scale.shape).copy()
-    later = np.flatnonzero(scale > (at_once / _STEEPEST) ** 2)  # only there w* can be larger
+    later = np.flatnonzero(scale > (at_once / _STEEPEST) ** 2)  # elsewhere w* cannot be larger
     flat = factors.reshape(-1)
     flat[later] = np.maximum(flat[later], remembered(scale.reshape(-1)[later]))
     return factors
@@ -261,7 +262,7 @@ def remembered(scale: FloatArray) -> FloatArray:
     """
     from scipy.special import erfc
 
-    time = np.clip(scale, 1e-5, 1e6)  # its limits, 0 and 1, to some 1e-6
+    time = np.clip(scale, 1e-5, 1e6)  # its limits, 0 and 1, to about 1e-6
     root, more = np.sqrt(time / 2), 1 + time
     unlike = 1 - (2 - more * more) * erfc(root)  # erfc / 2 is beyond a normal deviate of 2 root
     unlike -= root * more * np.exp(-time / 2) * (2 / np.sqrt(np.pi))
@@ -276,7 +277,7 @@ def _constants(traffic: Traffic, weight: FloatArray, own: FloatArray) -> FloatAr
 def _eliminated(
     traffic: Traffic, weight: FloatArray, let: FloatArray, served: FloatArray
 ) -> FloatArray:
-    """Solve the equations of each viewing station directly."""
+    """Solve the equations for each viewing station directly."""
     back = np.swapaxes(traffic.both, -1, -2)
     constants = _constants(traffic, weight, back @ served)
     by_viewer, let, right_sides = (np.swapaxes(v, -1, -2) for v in (weight, let, constants))
@@ -286,7 +287,7 @@ def _eliminated(
 
 
 def _own(each: FloatArray) -> FloatArray:
-    """Of numbers by who sees them and where they are, those that each station sees of itself."""
+    """The values that each station sees of itself, from values by viewing station and station."""
     return each[..., 0, :] if each.shape[-2] == 1 else np.diagonal(each, axis1=-2, axis2=-1)
 
 

@@ -1,4 +1,4 @@
-"""The only queue of an open network: GI/M/m where its service is exponential."""
+"""The only queue of an open network: GI/M/m if its service is exponential."""
 
 from dataclasses import replace
 
@@ -16,13 +16,13 @@ GAMMA_ARRIVALS = (
     "times between arrivals are assumed gamma-distributed: mean response time within 5% where they "
     "are a constant and an exponential time, within 32% where they are one of two"
 )
-"""What is assumed of an scv between 0 and 1: ``python -m tests.campaigns.renewal_errors``."""
+"""The assumption for an scv between 0 and 1: ``python -m tests.campaigns.renewal_errors``."""
 
 
 def lone_wait(servers: Quantity, load: Quantity, arrival_scv: Quantity, share: Quantity) -> Amount:
-    """Mean wait at m exponential servers that nothing else comes to, in service times.
+    """Mean wait at m exponential servers with a single arrival flow, in service times.
 
-    Of GI/M/m up to an scv of 1; of what varies more by two moments (`general_wait`).
+    As GI/M/m up to an scv of 1; for larger ones by two moments (`general_wait`).
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def lone_wait(servers: Quantity, load: Quantity, arrival_scv: Quantity, share: Q
 
     Returns
     -------
-    A number or array, infinite from saturation on; of symbols, a function of them with derivatives.
+    A number or array, infinite from saturation on; for symbols, a function of them with
+    derivatives.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def lone_wait(servers: Quantity, load: Quantity, arrival_scv: Quantity, share: Q
 def lone_wait_slope(
     argument: int, servers: Amount, load: Amount, arrival_scv: Amount, share: Amount
 ) -> FloatArray:
-    """Derivative of `lone_wait` for its load (1), the scv (2) or the share (3), by differences.
+    """Derivative of `lone_wait` by its load (1), the scv (2) or the share (3), by differences.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def lone_wait_slope(
     step = np.minimum(step, _STEP * np.where(centre < most, most - centre, 1.0))
     low, high = np.maximum(centre - step, least), np.minimum(centre + step, most)
     both = [np.stack([low, high]) if k == argument else v for k, v in enumerate(given)]
-    ends = np.asarray(lone_wait(*both), float)  # side by side: one search for all roots
+    ends = np.asarray(lone_wait(*both), float)  # side by side: a single search for all roots
     return np.asarray((ends[1] - ends[0]) / (high - low))
 
 
@@ -81,14 +82,14 @@ _STEP = 1e-5  # relative: the error of a central difference is its square, round
 
 @dataclass(frozen=True)
 class RenewalStation(MetStation):
-    """A station to which a renewal flow comes, with exponential service.
+    """A station with renewal arrivals and exponential service.
 
     Parameters
     ----------
     station
         Its kind, with numbers.
     wait
-        How long jobs wait there, each number for one operating point.
+        The law of the wait there, with numbers for one operating point.
     assumed
         Whether the times between arrivals had to be taken as gamma-distributed.
 
@@ -104,7 +105,7 @@ class RenewalStation(MetStation):
     assumed: bool = False
 
     def time_law(self, arrival_rate: float) -> TimeLaw:  # noqa: ARG002 - at its own
-        """Law of a visit: with some chance an exponential wait, and a service."""
+        """Law of a visit: an exponential wait with some probability, and a service."""
         law = pooled(self.mean_service, float(self.wait.chance), float(self.wait.behind))
         return replace(law, notes=self._notes)
 
@@ -113,7 +114,7 @@ class RenewalStation(MetStation):
         return self.time_law(arrival_rate)
 
     def feedback_law(self, arrival_rate: float, chance: float) -> TimeLaw | None:
-        """All visits of a job that comes straight back make one exponential service."""
+        """All visits of a job that returns at once are one exponential service."""
         if self.plain_count > 1:
             return None
         stay = self.time_law(arrival_rate).mean / (1 - chance)

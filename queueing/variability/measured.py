@@ -1,16 +1,16 @@
-"""What two moments of each flow and service miss, by region, and the words that say so.
+"""The measured errors of two moments of each flow and service, by region, and their labels.
 
 ``python -m tests.campaigns.general_networks`` simulated open networks of one class with Poisson
-arrivals: rows, networks whose jobs part and meet, and loops of two to four stations; the busiest 50
-to 90% busy, scvs of services up to 1, 4 or 8; times gamma-distributed, lognormal or of two phases
-(docs/accuracy/stations.md has the table). Largest errors are stated, rounded up.
+arrivals: rows of stations, networks that split and merge, and loops of two to four stations; the
+busiest 50 to 90% busy, scvs of services up to 1, 4 or 8; times gamma-distributed, lognormal or of
+two phases (docs/accuracy/stations.md has the table). The largest errors are stated, rounded up.
 """
 
 from headway.numerals import digits
 from headway.records import dataclass
 
 SCVS = (1.0, 4.0, 8.0)
-"""Where the regions end: largest scv of services."""
+"""Ends of the regions: largest scv of services."""
 
 BUSIEST = 0.9
 """Largest utilisation that was simulated."""
@@ -20,31 +20,33 @@ KINDS = {
     "loops": "single servers with loops",
     "pools": "networks with pools",
 }
-"""Kinds of networks that were measured, and their words."""
+"""Kinds of networks that were measured, with their words."""
 
 MEANS = {"single": (9.0, 10.8, 10.8), "loops": (19.8, 19.8, 19.8), "pools": (24.7, 24.7, 24.7)}
-"""Largest errors of mean response times of networks [%], by kind and scv; pools of those with loops
-and arrivals of any scv too (``python -m tests.campaigns.qna_errors``)."""
+"""Largest errors of mean response times of networks [%], by kind and scv; for pools, including
+those with loops and arrivals of any scv (``python -m tests.campaigns.qna_errors``).
+"""
 
 POISSON = {"single": (99.3, 99.3, 99.3), "loops": (19.3, 22.1, 65.7), "pools": (40.2, 40.2, 40.2)}
-"""The same, where all flows are taken as Poisson."""
+"""The same if all flows are taken as Poisson."""
 
 SHARES = {
     "single": (((25, 28), (27, 34)), ((25, 28), (34, 77)), ((25, 28), (47, 77))),
     "loops": (((26, 20), (37, 18)), ((26, 28), (37, 40)), ((26, 37), (53, 64))),
 }
-"""Largest errors of percentiles [%] up to the 99th and of the 99.9th, of gamma-distributed times
-and of others, by scv."""
+"""Largest errors of percentiles [%] up to the 99th, and of the 99.9th, for gamma-distributed
+times and for others, by scv.
+"""
 
 
 @dataclass(frozen=True)
 class MeasuredRegion:
-    """Where a network lies among those that were measured.
+    """The region of a network among those that were measured.
 
     Parameters
     ----------
     kind
-        Of `KINDS`.
+        One of `KINDS`.
     scv
         Largest scv of services at its queues.
     busy
@@ -62,7 +64,7 @@ class MeasuredRegion:
 
     @classmethod
     def of(cls, *, loops: bool, pools: bool, scv: float, busy: float) -> "MeasuredRegion":
-        """That of a network, by whether jobs come back to a station from others, and pools."""
+        """The region of a network; ``loops`` if jobs return to a station by way of others."""
         return cls("pools" if pools else "loops" if loops else "single", scv, busy)
 
     @property
@@ -85,7 +87,7 @@ class MeasuredRegion:
         )
 
     def poisson(self, names: tuple[str, ...]) -> str:
-        """What is approximate where flows at some stations are taken as Poisson."""
+        """What is approximate if flows at some stations are taken as Poisson."""
         error = digits(POISSON[self.kind][self._place])
         return (
             f"arrivals at and departures from {', '.join(names)} are assumed Poisson; largest "
@@ -102,4 +104,4 @@ class MeasuredRegion:
         )
 
 
-_ROUNDING = 1 + 1e-9  # of numbers at the end of a region: decides no answer
+_ROUNDING = 1 + 1e-9  # of numbers at the end of a region: changes no answer

@@ -1,4 +1,4 @@
-"""Open networks of GI/G/m queues: variability is propagated, then each station solved alone.
+"""Open networks of GI/G/m queues: variability is propagated, then each station solved by itself.
 
 Source: Whitt, "The Queueing Network Analyzer", Bell System Technical Journal 62(9), 1983.
 """
@@ -28,8 +28,8 @@ from headway.records import dataclass
 
 Errors = TypeVar("Errors")
 
-_MANY = 1e12  # jobs at a station that is saturated, for which jobs never return soon
-_ROUNDING = 1e-9  # of rates, relative: below it a negative one is rounding
+_MANY = 1e12  # jobs at a saturated station, to which no job returns soon
+_ROUNDING = 1e-9  # of rates, relative: smaller negative ones are rounding
 
 
 @dataclass(frozen=True)
@@ -42,23 +42,24 @@ class GeneralNetwork:
         Arrivals from outside at each station [1/s], shape (..., stations); leading axes are
         operating points.
     arrival_scvs
-        Squared coefficient of variation of the times between those: 1 for Poisson arrivals.
+        Squared coefficient of variation of the times between these: 1 for Poisson arrivals.
     onward
-        Routing probabilities from each station (rows) to each (columns); the rest leaves.
+        Routing probabilities from each station (rows) to each (columns); the remaining share
+        leaves.
     service_times
         Mean service time of one server [s].
     servers
-        Servers at each station; infinitely many for a delay.
+        Servers at each station; infinite for a delay.
     scvs
         Squared coefficients of variation of service times.
     outside_flows
-        Number of like flows that come from outside to each station, 1 or more: the square of the
+        Number of equal flows that arrive from outside at each station, 1 or more: the square of the
         sum of their rates over the sum of their squares. `arrival_scvs` are then means over jobs.
     more_work
-        Added to the scv of arrivals for waits, where classes bring unlike work.
+        Added to the scv of arrivals for waits, if classes bring different work.
     chosen
-        Share of a flow of `arrival_scvs` that comes in at each station, each job of it chosen at
-        random, above 0 and at most 1; `arrival_rates` are those of the chosen.
+        Probability that a job of a flow with `arrival_scvs` is selected for the station,
+        independently, above 0 and at most 1; `arrival_rates` are those of selected jobs.
 
     Raises
     ------
@@ -93,7 +94,7 @@ class GeneralNetwork:
 
     @property
     def is_poisson(self) -> bool:
-        """Whether all that comes from outside is Poisson."""
+        """Whether all arrivals from outside are Poisson."""
         return bool(np.all((self.arrival_scvs == 1) | (self.arrival_rates == 0)))
 
     @property
@@ -115,16 +116,16 @@ class GeneralSolution:
     Parameters
     ----------
     arrival_rate
-        Visits [1/s], those of jobs that come straight back included.
+        Visits [1/s], including those of jobs that return at once.
     utilisation
         Share of each station's servers that is busy; 1 or more means overload.
     waiting_time
         Mean wait of a visit [s]; infinite from saturation on.
     arrival_scv
-        Squared coefficient of variation of the times between arrivals, without those that come
-        straight back, as the station's queue sees them.
+        Squared coefficient of variation of the times between arrivals at the station's queue,
+        without jobs that return at once.
     departure_scv
-        The same of departures.
+        The same for departures.
     exact
         Whether nothing about the waits is approximate.
     """
@@ -140,9 +141,9 @@ class GeneralSolution:
 def solve_general(network: GeneralNetwork) -> GeneralSolution:
     """Solve the rates, then the variability of all flows, then each station alone.
 
-    Jobs that a station sends straight back to itself make one longer visit there. An
-    approximation; exact for networks of M/M/m queues (Jackson), for M/G/1 behind these, for
-    tandems of constant times behind these, and for D/M/m queues that nothing else comes to.
+    Successive visits of a job that returns at once count as one longer visit. An approximation;
+    exact for networks of M/M/m queues (Jackson), for M/G/1 behind these, for tandems of constant
+    times behind these, and for D/M/m queues without other arrivals.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def solve_general(network: GeneralNetwork) -> GeneralSolution:
     Raises
     ------
     InvalidParameter
-        If nothing leaves some loop.
+        If no job leaves some loop.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def _solved(
     back = np.diagonal(onward, axis1=-2, axis2=-1)
     together = on_common_loops(onward)
     visits, ever = _visits(onward, arrival_rates, loops=bool(together.any()))
-    # A job that comes straight back with probability r makes one visit of 1 / (1 - r) services.
+    # A job that returns at once with probability r makes one visit of 1 / (1 - r) services.
     stays, time = visits * (1 - back), service_times / (1 - back)
     spread = back + (1 - back) * scvs
     busy = stays * time / servers
@@ -192,7 +193,7 @@ def _solved(
     shares = stays[..., :, None] * away / total[..., None, :]
     serving = departing_alone(spread, servers)
     parts = np.maximum(outside_flows, 1.0)
-    outside = 1 + chosen * (arrival_scvs - 1)  # of a renewal flow some of which are chosen
+    outside = 1 + chosen * (arrival_scvs - 1)  # of a renewal flow with random selection
     traffic = Traffic(
         shares, away, arrival_rates / total, outside, parts, stays, busy, spread, serving, together
     )
@@ -214,7 +215,7 @@ def _solved(
 def _visits(
     onward: FloatArray, arrival_rates: FloatArray, *, loops: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Arrivals at each station [1/s], and the share of those who go on from it to come again."""
+    """Arrivals at each station [1/s], and the probability that a job that goes on returns later."""
     system, ever = np.eye(onward.shape[-1]) - onward, np.zeros_like(arrival_rates)
     try:
         if loops:
@@ -235,9 +236,9 @@ def _visits(
 
 @dataclass(frozen=True)
 class _Queues:
-    """Routes, visits and services at each point; visits straight back make one longer visit.
+    """Routes, visits and services at each point; visits that return at once make one longer visit.
 
-    `ever` is the share of those who go on from a station that come there again.
+    `ever` is the probability that a job that goes on from a station returns there later.
     """
 
     shares: FloatArray
@@ -249,15 +250,15 @@ class _Queues:
     spread: FloatArray
 
     def waits(self, coming: FloatArray, outer: FloatArray, more_work: FloatArray) -> FloatArray:
-        """Mean wait of a visit, by the scvs of all arrivals and of those from outside the loops.
+        """Mean wait of a visit, from the scvs of all arrivals and of those from outside the loops.
 
-        Returns that count as immediate lengthen services; the share of arrivals that ever return
-        brings none of the variability that services add on loops.
+        Returns that count as immediate lengthen services; the share of arrivals that return at all
+        does not have the variability that services add on loops.
         """
         loops = self.ever.any()
         soon = near_returns(self.away, self._mean_numbers()) if loops else np.zeros_like(self.ever)
         arrivals = np.maximum(outer + (coming - outer) * (1 - self.ever), 0.0)
-        varies = arrivals + more_work  # below 0 where arrivals are steady and times unlike
+        varies = arrivals + more_work  # below 0 for regular arrivals with different service times
         spread = soon + (1 - soon) * self.spread
         rest = np.maximum(spread + np.minimum(varies, 0.0), 0.0)
         moments = np.maximum(varies, 0.0), rest
@@ -276,9 +277,9 @@ class _Queues:
         return np.where(lasting, tandems.steady * in_tandem + (1 - tandems.steady) * own, waits)
 
     def exact(self, outside: Flags) -> Flags:
-        """Stations whose waits are exact: M/G/1 and M/M/m, and tandems of constants behind these.
+        """Stations with exact waits: M/G/1 and M/M/m, and tandems of constant times after them.
 
-        Departures of M/M/m queues and of delays are Poisson where arrivals are (Jackson).
+        Departures of M/M/m queues and of delays are Poisson if arrivals are (Jackson).
         """
         delays, exponential = np.isinf(self.servers).all(axis=0), (self.spread == 1).all(axis=0)
         ways = (self.away > 0).any(axis=0)
@@ -295,10 +296,10 @@ class _Queues:
         return np.asarray(known | (constant & poisson[first]).all(axis=0))
 
     def renewal(self, outside: FloatArray) -> Flags:
-        """Where a renewal flow from outside is all that comes to exponential servers.
+        """Exponential servers whose only arrivals are a renewal flow from outside.
 
-        Its times are taken as gamma-distributed where their scv is less than 1; Poisson flows, and
-        those that vary more, are left to others.
+        The times between arrivals are taken as gamma-distributed if their scv is less than 1;
+        Poisson flows and more variable ones are solved elsewhere.
         """
         alone = ~(self.away > 0).any(axis=-2) & np.isfinite(self.servers)
         return np.asarray(alone & (self.spread == 1) & (outside < 1) & (self.time > 0))
@@ -323,8 +324,9 @@ class _Queues:
 
 
 _WITHIN = {0.8: 20, 0.9: 13, 0.95: 13}
-"""Error of the mean response time of 95 of 100 networks [%], by their largest utilisation:
-``python -m tests.campaigns.qna_errors``."""
+"""Bound on the errors of mean response times of 95 of 100 networks [%], by largest utilisation:
+``python -m tests.campaigns.qna_errors``.
+"""
 
 
 def approximation(load: float) -> str:
@@ -353,7 +355,7 @@ def at_load(errors: Mapping[float, Errors], load: float) -> tuple[Errors, str]:
     Parameters
     ----------
     errors
-        By largest utilisation, rising.
+        Errors by largest utilisation, ascending.
     load
         Largest utilisation; beyond the last the errors are those of the last.
 

@@ -1,10 +1,10 @@
-"""What goes round sparse routes: numbers that each station passes on to those before or after it.
+"""Numbers that stations pass on along sparse routes, forwards or backwards, by iteration.
 
 For numbers x at each station (rows) as others see them (columns), with weights w of the routes,
 
     x = first + passing * (w x),
 
-is found row by row, each from the newest of the others (Gauss and Seidel).
+the solution is found row by row, each from the latest values of the others (Gauss-Seidel).
 
 Source: Golub and Van Loan, *Matrix Computations*, 4th edition, 2013, section 11.2.
 """
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.int64]
 
-_SETTLED = 1e-14  # relative change at which rows are settled: digits only
+_SETTLED = 1e-14  # relative change at which rows have converged: digits only
 _TOGETHER = 8  # columns that the kernel takes together
-_AT_ONCE, _MOST = 100, 100  # rounds before an interrupt is heard, and how often: no digits
-_ROUNDS = 4  # rounds from one look at what moves to the next: for speed
+_AT_ONCE, _MOST = 100, 100  # rounds between checks for interrupts, and how many times: no digits
+_ROUNDS = 4  # rounds between checks of which columns still move: for speed
 
 
 def groups(ways: NDArray[np.bool_]) -> Places:
-    """Number of the group of each station: those on common loops are in the same.
+    """Number of the group of each station: stations on common loops are in the same one.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def passed_on(weights: "csr_array", passing: FloatArray, first: FloatArray) -> F
     Raises
     ------
     GraphError
-        If they do not settle.
+        If they do not converge.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def passed_on(weights: "csr_array", passing: FloatArray, first: FloatArray) -> F
 
 
 def _full(rows: FloatArray) -> FloatArray:
-    """With columns of 0 up to a multiple of what the kernel takes together."""
+    """The rows with columns of 0 added, up to a multiple of what the kernel takes together."""
     lacking = -rows.shape[1] % _TOGETHER
     return np.ascontiguousarray(np.pad(rows, ((0, 0), (0, lacking))) if lacking else rows)
 
@@ -105,7 +105,7 @@ def _passing_rounds(
     x: FloatArray,
     unsettled: Places,
 ) -> None:
-    """Go on from x for some rounds, and say whether any number still moves by more than `settled`.
+    """Continue from x for some rounds, and say if any number still moves beyond `settled`.
 
     The kernel takes rows one by one and columns until they settle; here all are taken together.
     """

@@ -1,14 +1,14 @@
-"""Feedback: jobs that come back to a station, and which of these make one longer visit.
+"""Feedback: jobs that return to a station, and the share of these that make one longer visit.
 
-A job that returns at once makes one longer visit: with services of scv x and a probability r to
-return, one of scv r + (1 - r) x (Takacs). A job that returns by way of stations with long queues
-comes back among other jobs, as any arrival would. Between both, a return to station j by way of
-station k counts as immediate with the weight
+A job that returns at once makes one longer visit: with services of scv x and a probability r of
+returning, one of scv r + (1 - r) x (Takacs). A job that returns by way of stations with long queues
+comes back among other jobs, like any arrival. In between, a return to station j by way of station k
+counts as immediate with the weight
 
     a_kj = L_j**2 / (L_j**2 + L_k**2),    x_kj = a_kj (q_kj + sum over l != j of q_kl x_lj),
 
-and the share r_j = sum over k of q_jk x_kj of departures returns at once, with L the mean numbers
-of M/M/m queues. This is exact where nobody is at the other stations. The weight is headway's own;
+and a share r_j = sum over k of q_jk x_kj of departures returns at once, with L the mean numbers of
+M/M/m queues. This is exact if no jobs are at the other stations. The weight is headway's own;
 ``python -m tests.campaigns.constants returns`` measures its power: over 72 networks with loops the
 root mean square error of mean response times is 6.1% with 2, 6.1 to 6.4% from 1 to 3, and 18%
 without a.
@@ -23,7 +23,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.queueing.variability.passes import passed_on
 
-_DENSE = 40  # stations up to which equations are solved, not iterated: for speed
+_DENSE = 40  # stations up to which equations are solved directly, not iterated: for speed
 _NONE = 1e-300  # against division by 0
 _POWER = 2  # of L in a_kj
 
@@ -34,7 +34,7 @@ def near_returns(away: FloatArray, numbers: FloatArray) -> FloatArray:
     Parameters
     ----------
     away
-        Chances to go on to another station, shape (points, stations, stations).
+        Probabilities of going on to another station, shape (points, stations, stations).
     numbers
         Mean numbers at each station, shape (points, stations).
 
@@ -67,12 +67,12 @@ def _solved_directly(away: FloatArray, near: FloatArray) -> FloatArray:
 
 
 def _iterated(away: FloatArray, near: FloatArray) -> FloatArray:
-    """The same for many stations with sparse routes, by iteration.
+    """As `_solved_directly`, for many stations with sparse routes, by iteration.
 
     Raises
     ------
     GraphError
-        If so many stations in loops do not settle.
+        If so many stations in loops do not converge.
     """
     from scipy.sparse import csr_array
 

@@ -1,4 +1,4 @@
-"""Waits in GI/M/m as a SymPy function; the only module of this room that needs SymPy."""
+"""Waits in GI/M/m as a SymPy function; the only module of this package that needs SymPy."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from headway.kinds import Amount
 
 
 class LoneWait(sympy.Function):
-    """Mean wait in service times, by servers, load, scv of arrivals and share; a number's has none.
+    """Mean wait in service times, by servers, load, scv of arrivals and share; never a number.
 
-    It has no closed form: (1) of `headway.queueing.renewals.waits` is solved for it.
+    It has no closed form, but solves (1) of `headway.queueing.renewals.waits`.
     """
 
     nargs = 4
 
     def fdiff(self, argindex: int = 1) -> Amount:
-        """Derivative for load, scv or share; there is none for the number of servers."""
+        """Derivative by load, scv or share; there is none by the number of servers."""
         if argindex == 1:
             raise sympy.core.function.ArgumentIndexError(self, argindex)
         return LoneWaitSlope(sympy.Integer(argindex - 1), *self.args)
@@ -26,7 +26,7 @@ class LoneWait(sympy.Function):
 
 
 class LoneWaitSlope(sympy.Function):
-    """Derivative of `LoneWait` for the argument that the first one names."""
+    """Derivative of `LoneWait` by the argument that its first one names."""
 
     nargs = 5
 

@@ -1,14 +1,14 @@
-"""Tandems of servers with constant times: how long jobs wait at each of them.
+"""Tandems of servers with constant times: the wait of jobs at each of them.
 
-Jobs leave such a server at least its service time d apart, so they never wait at a quicker one
-behind it. In all they wait as at the slowest server alone: with W(d) the wait at one server of time
-d with the arrivals of the first,
+Jobs leave such a server at least its service time d apart, so they never wait at a faster one
+behind it. In total they wait as at the slowest server alone: with W(d) the wait at a single server
+with service time d and the arrivals of the first,
 
     W_k = W(max of d_1 .. d_k) - W(max of d_1 .. d_(k-1)).
 
-That is exact. Where times vary a little it is still nearer than two moments are; it is then taken
-with the weight exp(-(x_(k-1) + x_k) / 0.19), by the scvs x of both servers. The weight is headway's
-own, measured by ``python -m tests.campaigns.constants tandems``.
+This is exact. If times vary a little it is still more accurate than two moments; it then has the
+weight exp(-(x_(k-1) + x_k) / 0.19), with the scvs x of both servers. The weight is headway's own,
+measured by ``python -m tests.campaigns.constants tandems``.
 
 Source: Friedman, "Reduction methods for tandem queuing systems", Operations Research 13(1), 1965.
 """
@@ -23,10 +23,10 @@ from headway.records import dataclass
 # tandems``): over 46 networks with scvs up to 0.2 the root mean square error is 5.2%; 5.1 to 5.5%
 # from 0.1 to 0.25, 9.9% with the tandem's law alone up to 0.6.
 _VARYING = 0.19
-# Sum from which the weight, 4% there, is taken as 0. Errors are the same from 0.4 on (``python -m
+# Sum above which the weight, 4% there, is taken as 0. Errors are the same from 0.4 on (``python -m
 # tests.campaigns.constants tandem ends``).
 _MOST_VARYING = 0.6
-_WHOLE = 1 - 1e-9  # share of a flow that counts as all of it, for rounding
+_WHOLE = 1 - 1e-9  # share of a flow that counts as all of it, in spite of rounding
 
 Flags = NDArray[np.bool_]
 
@@ -38,12 +38,13 @@ class Tandems:
     Parameters
     ----------
     steady
-        Weight of the tandem's law at a station behind another: 1 for constant times, 0 in no
-        tandem.
+        Weight of the tandem's law at a station behind another: 1 for constant times, 0 outside of
+        tandems.
     head
-        Position of the tandem's first station; a station's own in no tandem.
+        Index of the tandem's first station; outside of tandems the station itself.
     before, peak
-        Longest service time of the tandem up to the station before, and up to itself [s].
+        Longest service time of the tandem up to the station before, and up to the station itself
+        [s].
     """
 
     steady: FloatArray
@@ -55,7 +56,7 @@ class Tandems:
 def tandems_of(
     away: FloatArray, shares: FloatArray, time: FloatArray, scvs: FloatArray, servers: FloatArray
 ) -> Tandems:
-    """Find tandems of servers whose times are constant, or vary little.
+    """Tandems of servers whose times are constant or vary little.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def tandems_of(
     time
         Service times [s].
     scvs, servers
-        Their squared coefficients of variation, and the servers; infinitely many for a delay.
+        Squared coefficients of variation of these, and the servers; infinite for a delay.
 
     Examples
     --------

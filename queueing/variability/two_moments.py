@@ -1,7 +1,7 @@
-"""Response times of visits to stations whose arrivals are known by two moments.
+"""Response times of visits to stations with arrivals known by two moments.
 
-Those who wait do so as with Poisson arrivals of the same load and services (Pollaczek and
-Khinchine), stretched to the mean that two moments give. The probability to wait is
+The wait of jobs that wait is as with Poisson arrivals of the same load and services
+(Pollaczek-Khinchine), stretched to the mean that two moments give. The probability of waiting is
 
     P(W > 0) = U + (c - 1) U (1 - U) h,
     h = (1 + c + U x) / (1 + U (x - 1) + U**2 (4 c + x))  where c is 1 or less,
@@ -35,14 +35,14 @@ from headway.queueing.times.laws import (
 from headway.queueing.times.tagged_job.station import TaggedStation
 from headway.records import dataclass
 
-_SAME = 1e-9  # relative, of a mean wait that is the station's own but for rounding
+_SAME = 1e-9  # relative, of a mean wait that is the station's own except for rounding
 _NOTHING = 1e-9  # of a service: a shorter wait is left out
-_LEAST = 1e-3  # P(W > 0) at least: the formula can give 0 where the mean wait is above 0
+_LEAST = 1e-3  # least P(W > 0): the formula can give 0 though the mean wait is above 0
 
 
 @dataclass(frozen=True)
 class MetStation:
-    """A station with what is its own, whatever comes there.
+    """A station with its own numbers, whatever its arrivals are.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class TwoMomentStation(MetStation):
         return TimeLaw(pieces, mean, law.notes)
 
     def stop(self, arrival_rate: float, again: float) -> TaggedStation | None:
-        """The station's own, with the mean time of a visit that two moments give."""
+        """The station's own form, with the mean time of a visit that two moments give."""
         stop = self.station.stop(arrival_rate, again)
         return None if stop is None else replace(stop, stay=self.wait + self.mean_service)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from headway.kinds import FloatArray
 from headway.queueing.erlang.formulas import erlang_c
 
-_LEAST = 1e-12  # load and spread at least, against division by 0
+_LEAST = 1e-12  # least load and spread, against division by 0
 _MOST_GAMMA = 0.24  # Whitt 1993, section 2: gamma = min(0.24, ...), after Cosmetatos
 
 
@@ -24,9 +24,9 @@ def general_wait(
 ) -> FloatArray:
     """Mean wait in a GI/G/m queue in order of arrival [s]: an approximation.
 
-    W = W(M/M/m) (c_a**2 + c_s**2) / 2 times a correction: Kraemer and Langenbach-Belz's where
-    the server is one, Whitt's where there are more. Exact for M/M/m and for M/G/1; with Poisson
-    arrivals at several servers the wait of `MGm`.
+    W = W(M/M/m) (c_a**2 + c_s**2) / 2 times a correction: Kraemer and Langenbach-Belz's for one
+    server, Whitt's for several. Exact for M/M/m and for M/G/1; with Poisson arrivals at several
+    servers, the wait of `MGm`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def general_wait(
 
     Returns
     -------
-    Infinite from saturation on; 0 where nobody comes.
+    Infinite from saturation on; 0 without arrivals.
 
     Examples
     --------

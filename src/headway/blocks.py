@@ -1,6 +1,6 @@
-"""Laws over many operating points, in blocks that stay in the cache.
+"""Laws over many operating points, in blocks that fit into the cache.
 
-An array of all points costs more to fetch than what a law calculates with it, and a law makes one
+Fetching an array of all points costs more than the law's arithmetic on it, and a law makes an array
 for each of its operations.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from headway.kinds import Amount
 
 BLOCK = 16384
-"""Points whose arrays, some of 128 KiB, stay in the second-level cache: for speed."""
+"""Points per block, whose arrays of 128 KiB each fit into the second-level cache: for speed."""
 
 
 def in_blocks(law: Callable[..., Amount], *numbers: Amount) -> Amount:
@@ -20,10 +20,10 @@ def in_blocks(law: Callable[..., Amount], *numbers: Amount) -> Amount:
     Parameters
     ----------
     law
-        Gives a number for each point, which depends on those of the point alone.
+        Function with a number for each point, which depends on the arguments at that point only.
     numbers
-        Its arguments: numbers, and arrays; where these have several axes, or few entries, the law
-        gets them whole.
+        Its arguments: numbers, and arrays; if these have several axes or few entries, the law is
+        called with all of them at once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Columns of a table that are equal: operating points that ask for the same calculation."""
+"""Distinct columns of a table: operating points that need the same calculation."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from headway.kinds import FloatArray
 
 
 def distinct_columns(table: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the different columns of a table, and which of them each column is.
+    """The distinct columns of a table, and for each column which of them it equals.
 
     NumPy's `unique` along an axis does the same and takes three to five times as long, as it
     compares columns as records.
@@ -19,8 +19,8 @@ def distinct_columns(table: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.in
 
     Returns
     -------
-    Position of the first of each kind of column, in the order of their numbers; and for each
-    column the number of its kind.
+    Index of the first column of each kind, in ascending order of their numbers; and for each column
+    the index of its kind.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every error a user can cause: what is wrong, where, and how to mend it, in one line.
+"""All errors that a user can cause: what is wrong, where, and how to mend it, in one line.
 
 Messages repeat text from files and command lines: `visible` and `quoted` make it fit to be shown.
 """
@@ -8,21 +8,21 @@ import unicodedata
 from collections.abc import Iterable
 
 LONGEST = 60
-"""Characters of strangers' text that a message repeats."""
+"""Most characters of a stranger's text that a message repeats."""
 
 LONGEST_LINE = 1000
-"""Characters of a message, paths and lists of names included."""
+"""Most characters of a message, including paths and lists of names."""
 
 _LONG_WORD = re.compile(rf"\S{{{4 * LONGEST},}}")
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Write out what a terminal would obey rather than show: controls, and marks that turn text.
+    r"""Write out what a terminal would obey instead of show: control and direction characters.
 
     Parameters
     ----------
     text
-        From a file or a command line: names, titles, paths.
+        Text from a file or a command line: names, titles, paths.
     keep
         Characters left as they are, such as the line breaks of prose.
 
@@ -43,7 +43,7 @@ def _shown(character: str, keep: str) -> str:
 
 
 def is_hidden(character: str) -> bool:
-    r"""Whether a character is obeyed rather than shown: control, direction, or half of one.
+    r"""Whether a terminal obeys a character instead of showing it: control, direction, half a pair.
 
     Examples
     --------
@@ -55,11 +55,11 @@ def is_hidden(character: str) -> bool:
 
 
 _JOINERS = "\u00ad\u200c\u200d"
-"""Marks that scripts need between letters, and that move nothing: hyphens, joiners."""
+"""Marks that scripts need between letters, and that are harmless: soft hyphens and joiners."""
 
 
 def quoted(text: str) -> str:
-    r"""Text between quotes for a message, its middle left out where it is long.
+    r"""Text in quotes for a message, with its middle left out if it is long.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def quoted(text: str) -> str:
 
 
 def shortened(line: str) -> str:
-    """Cut a message that strangers' text makes long: its longest words first, then its middle.
+    """Cut a message that a stranger's text makes long: first its longest words, then its middle.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def shortened(line: str) -> str:
 
 
 def alike(name: str, known: Iterable[str]) -> str:
-    """The known names that look like a wrong one, at most three; empty if none does.
+    """At most three known names similar to a wrong one; empty if there are none.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def alike(name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known names a wrong one may have meant, as the end of a message.
+    """Which known names a wrong one may have meant, as the end of a message.
 
     Examples
     --------
@@ -118,10 +118,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class HeadwayError(ValueError):
-    """Base of the errors below: bad input, never a defect of headway itself.
+    """Base class of the errors below: bad input, never a defect of headway itself.
 
-    What a file or a command line brought into a message is shown with its controls written out,
-    and what is very long is cut.
+    Control characters from files and command lines are written out in messages, and very long text
+    is cut.
     """
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ class InvalidParameter(HeadwayError):
 
 
 class UnknownParameter(HeadwayError):
-    """A name that nothing in the model bears."""
+    """A name that nothing in the model has."""
 
 
 class UnknownModel(HeadwayError):
@@ -145,7 +145,7 @@ class UnitError(HeadwayError):
 
 
 class FormulaError(HeadwayError):
-    """A formula that cannot be read, or holds what formulas may not hold."""
+    """A formula that cannot be read, or contains what formulas may not contain."""
 
 
 class GraphError(HeadwayError):
@@ -161,7 +161,7 @@ class MeasurementError(HeadwayError):
 
 
 class ImpossiblePoint(MeasurementError):
-    """A measured point with a number that cannot be, such as a negative time."""
+    """A measured point with an impossible number, such as a negative time."""
 
 
 class ModelFileError(HeadwayError):
@@ -169,7 +169,7 @@ class ModelFileError(HeadwayError):
 
 
 class PackageError(HeadwayError):
-    """Something that another package offers headway, and that cannot be used."""
+    """A contribution of another package that headway cannot use."""
 
 
 class OutputError(HeadwayError):

@@ -1,7 +1,7 @@
 """Kinds of number: a law written once serves floats, NumPy arrays and SymPy expressions.
 
-SymPy is never imported here for numbers: a value can only be symbolic after somebody
-else has imported SymPy.
+SymPy is never imported here for numbers: a value can be symbolic only after other code has imported
+SymPy.
 """
 
 import math
@@ -21,13 +21,13 @@ FloatArray: TypeAlias = NDArray[np.float64]
 Number: TypeAlias = float | FloatArray
 
 Amount: TypeAlias = Any
-"""A number that a law takes or gives: a float, an array of operating points, or a symbol."""
+"""A number that a law takes or returns: a float, an array of operating points, or a symbol."""
 
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:nan|inf(?:inity)?)", re.IGNORECASE
 )
 _ROUNDING = 1e-12
-"""A quotient that is this near to a whole number, relative, is that whole number."""
+"""Relative distance to a whole number up to which a quotient counts as that number."""
 
 _OF_NUMPY = (np.generic, np.ndarray)
 
@@ -36,7 +36,7 @@ _BEYOND = 999.0
 
 
 class Quantity(Protocol):
-    """A float, a NumPy array or a SymPy expression: whatever obeys plain arithmetic."""
+    """A float, a NumPy array or a SymPy expression: anything with plain arithmetic."""
 
     def __add__(self, other: Any, /) -> Any: ...
     def __radd__(self, other: Any, /) -> Any: ...
@@ -71,23 +71,23 @@ def plain(value: object) -> Any:
 
 
 def _whole(rounded: Any, value: Any) -> Any:
-    """Take the nearest whole number where only rounding parts a value from it.
+    """Round to a whole number if only rounding errors separate a value from it.
 
     274 / (274 / 102) is 102.00000000000001: cutting into n parts of size/n gives n.
     """
     nearest = np.rint(value)
-    with np.errstate(invalid="ignore"):  # infinity is as near to itself as can be
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
         near = np.abs(np.asarray(value) - nearest) <= _ROUNDING * np.abs(value)
     return plain(np.where(near, nearest, rounded))
 
 
 def ceiling(value: Any) -> Any:
-    """Round numbers up to whole ones, a quotient's rounding error apart.
+    """Round numbers up to whole ones, except for the rounding error of a quotient.
 
     Parameters
     ----------
     value
-        Float or array. Within 1e-12 of a whole number, relative, it counts as that.
+        Float or array. A value within 1e-12 of a whole number, relative, counts as that number.
 
     Examples
     --------
@@ -98,12 +98,12 @@ def ceiling(value: Any) -> Any:
 
 
 def floor(value: Any) -> Any:
-    """Round numbers down to whole ones, a quotient's rounding error apart.
+    """Round numbers down to whole ones, except for the rounding error of a quotient.
 
     Parameters
     ----------
     value
-        Float or array. Within 1e-12 of a whole number, relative, it counts as that.
+        Float or array. A value within 1e-12 of a whole number, relative, counts as that number.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _symbolic_where(condition: Any, if_true: Any, if_false: Any) -> Any:
 
 
 def _fold(function: Any) -> Callable[..., Any]:
-    """Make a function of two arguments take any number of them."""
+    """Extend a function of two arguments to any number of them."""
 
     def folded(first: Any, *others: Any) -> Any:
         for other in others:
@@ -186,14 +186,14 @@ def apply(function: str, *arguments: Any) -> Any:
 
 @lru_cache(maxsize=4096, typed=True)
 def _symbolic_call(function: str, *arguments: Any) -> Any:
-    """Apply a function of SymPy; kept, as to compare long arguments of a maximum takes long."""
+    """Apply a function of SymPy; cached, as comparing long arguments of a maximum takes long."""
     import sympy
 
     return getattr(sympy, _SYMBOLIC[function])(*arguments)
 
 
 def number(name: str, value: Quantity | str) -> Quantity:
-    """Give back a value that can be calculated with; refuse the text of a formula."""
+    """Return a value that can be calculated with; refuse the text of a formula."""
     if isinstance(value, str):
         msg = f"{name} is the formula {value!r}: put it in a ModelGraph and give its names values"
         raise InvalidParameter(msg)
@@ -201,7 +201,7 @@ def number(name: str, value: Quantity | str) -> Quantity:
 
 
 def _worst(value: Any, good: Callable[[Any], Any]) -> float | None:
-    """Find the first entry of a numeric value that is not good (NaN is never good)."""
+    """The first entry of a numeric value that is not good (NaN never is); None if all are."""
     entries = np.asarray(value, dtype=float)
     bad = ~np.asarray(good(entries))
     return float(entries[bad].flat[0]) if bad.any() else None
@@ -233,9 +233,10 @@ def check_domain(name: str, value: object, good: Callable[[Any], Any], must: str
 
 
 def ends_of(value: object) -> tuple[float, float] | None:
-    """Least and largest entry of floats (NaN if one is); None of anything else.
+    """Smallest and largest entry of floats (NaN if any is); None for anything else.
 
-    Two passes; checking entry by entry makes four arrays, more than many a law costs.
+    It takes two passes; checking each entry would make four arrays, at a higher cost than many
+    laws.
 
     Examples
     --------
@@ -298,7 +299,7 @@ def number_of(text: str) -> float | None:
     Parameters
     ----------
     text
-        Digits 0 to 9 with sign, point and exponent; or nan or inf. Blanks around it do not count.
+        Digits 0 to 9 with sign, point and exponent; or nan or inf. Surrounding blanks are ignored.
 
     Returns
     -------

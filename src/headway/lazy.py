@@ -1,13 +1,12 @@
-"""What is imported when it is first used: a command pays for what it needs.
+"""Lazy imports: a command imports only what it uses.
 
-A package's stub, the file ``__init__.pyi`` beside its ``__init__.py``, is the one list of its
-public names. Type checkers read it as it is; here it is read when the first name is asked for.
+A package's stub, the file ``__init__.pyi`` beside its ``__init__.py``, is the only list of its
+public names. Type checkers read the stub; here it is read when the first name is looked up.
 
-Tables of headway hold places, ``module:name``. What other packages add to a table they offer as
-entry points, which are looked up only for a name that the table does not hold, or for a list of
-all names.
+Tables of headway contain places, ``module:name``. Other packages add to a table by entry points,
+which are looked up only for a name that is not in the table, or for a list of all names.
 
-The libraries below NumPy read how many threads they use when it is first imported.
+The libraries below NumPy read their number of threads when NumPy is first imported.
 """
 
 import os
@@ -31,7 +30,7 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-"""Environment variables that set it; they are read when NumPy is first imported."""
+"""Environment variables for the number of threads, read when NumPy is first imported."""
 
 
 def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -42,8 +41,8 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     package
         The package's full name.
     file
-        Its ``__init__.py``. The stub stands beside it, with a line for each public name:
-        ``from .module import Name as Name``.
+        Its ``__init__.py``. The stub is beside it, with a line for each public name: ``from .module
+        import Name as Name``.
 
     Examples
     --------
@@ -81,12 +80,12 @@ _TABLES: dict[str, tuple[str, ...]] = {}
 
 
 def open_table(group: str, place: str) -> None:
-    """Say where a tuple of rows of headway's own stands; it is imported when it is first asked for.
+    """Register the place of a tuple of headway's own rows, which is imported when first looked up.
 
     Parameters
     ----------
     group, place
-        The entry points by which other packages add to it, and ``module:name``.
+        The entry-point group by which other packages add rows, and ``module:name``.
     """
     if place not in tables(group):
         _TABLES[group] = (*tables(group), place)
@@ -105,7 +104,7 @@ def tables(group: str) -> tuple[str, ...]:
 
 
 def loaded(place: str) -> Any:
-    """Import what stands at a place.
+    """Import the object at a place.
 
     Parameters
     ----------
@@ -122,7 +121,7 @@ def loaded(place: str) -> Any:
 
 
 def offered(group: str) -> dict[str, "tuple[EntryPoint, ...]"]:
-    """What other packages offer, by name, nothing of it imported.
+    """What other packages offer, by name, without importing any of it.
 
     Parameters
     ----------
@@ -141,19 +140,19 @@ def offered(group: str) -> dict[str, "tuple[EntryPoint, ...]"]:
 
 
 def outside(group: str, name: str, load: "Callable[[EntryPoint], Any]") -> Any:
-    """Load what another package offers under a name; None where no package does.
+    """Load what another package offers under a name; None if no package does.
 
     Parameters
     ----------
     group, name
-        A group of entry points, and one in it.
+        An entry-point group, and a name in it.
     load
-        Makes of the entry point what is wanted; whatever it raises is the package's fault.
+        Function that turns the entry point into a result; its exceptions are blamed on the package.
 
     Raises
     ------
     PackageError
-        Naming the package, for what it offers and cannot be used, and for a name that two
+        With the name of the package, if its contribution cannot be used, and for a name that two
         packages offer.
 
     Examples
@@ -167,13 +166,13 @@ def outside(group: str, name: str, load: "Callable[[EntryPoint], Any]") -> Any:
     for point in points:
         try:
             return load(point)
-        except Exception as error:  # another's code fails as it will
+        except Exception as error:  # other packages' code may raise anything
             raise blame(point, error) from error
     return None
 
 
 def blame(point: "EntryPoint", error: Exception) -> "PackageError":
-    """Say of which package something is that failed, and why: errors of Python with their kind."""
+    """The error that says which package failed, and why; errors of Python with their type."""
     from headway.errors import HeadwayError, PackageError
 
     text = " ".join(str(error).split())
@@ -185,19 +184,19 @@ def blame(point: "EntryPoint", error: Exception) -> "PackageError":
 
 
 def needed(what: str, *names: str) -> list[Any]:
-    """Import packages that headway needs only for what is asked.
+    """Import packages that headway needs only for some questions.
 
     Parameters
     ----------
     what
-        What asks for them, for the message.
+        What needs them, for the message.
     names
-        The packages.
+        Names of the packages.
 
     Raises
     ------
     PackageError
-        Where one is not installed; tells the command that installs them.
+        If one is not installed; the message has the command that installs them.
 
     Examples
     --------
@@ -216,7 +215,7 @@ def needed(what: str, *names: str) -> list[Any]:
 
 
 def package_of(point: "EntryPoint") -> str:
-    """Name of the package that an entry point is of."""
+    """Name of the package of an entry point."""
     return point.dist.name if point.dist and point.dist.name else "of unknown name"
 
 
@@ -230,12 +229,12 @@ def _contended(points: "tuple[EntryPoint, ...]") -> "PackageError":
 
 
 def _points(group: str) -> "tuple[EntryPoint, ...]":
-    """Entry points of a group; looked up again where packages came or went."""
+    """Entry points of a group; looked up again if packages were added or removed."""
     return _points_in(group, tuple(map(_changed, sys.path)))
 
 
 def _changed(folder: str) -> tuple[str, int]:
-    """A folder of packages, and when something in it was added or removed."""
+    """A folder of packages, and the time when something in it was added or removed."""
     try:
         return folder, os.stat(folder or ".").st_mtime_ns  # noqa: PTH116 - takes any name at all
     except (OSError, ValueError):
@@ -244,7 +243,7 @@ def _changed(folder: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=32)
 def _points_in(group: str, folders: tuple[tuple[str, int], ...]) -> "tuple[EntryPoint, ...]":
-    """Entry points of a group; those of a package whose list of them is spoilt do not count."""
+    """Entry points of a group; a package whose list of entry points is damaged is ignored."""
     if not any(_may_offer(group, folder or ".") for folder, _ in folders):
         return ()
     from importlib.metadata import distributions, entry_points
@@ -260,17 +259,17 @@ def _points_in(group: str, folders: tuple[tuple[str, int], ...]) -> "tuple[Entry
 
 
 def _may_offer(group: str, folder: str) -> bool:
-    """Whether packages in a folder may offer something under a group, by a look at their lists.
+    """Whether packages in a folder may have entry points of a group, judged from their lists.
 
-    Most often nobody does, which this finds in a third of the time that `importlib.metadata` takes
-    to be imported. What is no plain folder of packages is left for that to read.
+    Usually none has, which this finds in a third of the time that importing `importlib.metadata`
+    takes. Anything other than a plain folder of packages is left to that module.
     """
     if not os.path.isdir(folder):  # noqa: PTH112 - takes any name at all
         return os.path.isfile(folder)  # noqa: PTH113 - an archive
     if folder.endswith(".egg"):
         return True
     names: list[str] = []
-    with suppress(OSError):  # a folder that may not be listed offers nothing
+    with suppress(OSError):  # a folder that cannot be listed offers nothing
         names = os.listdir(folder)  # noqa: PTH208 - pathlib takes as long to load
     lists = (f"{folder}/{n}" for n in names if n.lower().endswith((".dist-info", ".egg-info")))
     sign = f"[{group}]".encode()
@@ -278,14 +277,14 @@ def _may_offer(group: str, folder: str) -> bool:
 
 
 def _entry_points_of(package: str) -> bytes:
-    """What a package offers, as its list says it; nothing where it has none."""
+    """The list of entry points of a package; empty if it has none."""
     with suppress(OSError), open(f"{package}/entry_points.txt", "rb") as lines:  # noqa: PTH123
         return lines.read()
     return b""
 
 
 def _homes(file: str) -> dict[str, tuple[str, str]]:
-    """Read which module each name of the stub beside a file is from, and its name there."""
+    """For each name in the stub beside a file, its module and its name there."""
     import ast
     from pathlib import Path
 
@@ -309,8 +308,8 @@ def _unknown(package: str, name: str, known: Iterable[str]) -> AttributeError:
 def one_thread() -> None:
     """Use one thread, unless the environment says otherwise.
 
-    headway's matrices are small: further threads wait for each other longer than they compute,
-    and take the processor from what else runs.
+    headway's matrices are small: more threads would wait for each other longer than they compute,
+    and take processors from other work.
 
     Examples
     --------

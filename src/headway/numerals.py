@@ -1,4 +1,4 @@
-"""Numbers as people read them, in every room: with few digits, and the same on every processor."""
+"""Numbers as people read them: with few digits, and the same on every processor."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -10,36 +10,36 @@ LARGEST_WHOLE = 1e12
 """Whole numbers below this are written out."""
 
 MANY = 1e4
-"""From here on commas separate thousands."""
+"""From here on thousands are separated by commas."""
 
 _SURE = 11
-"""Significant digits that every processor agrees on.
+"""Number of significant digits on which all processors agree.
 
-A sum, a matrix or a library rounds its last bits otherwise on another processor, by a few 1e-16 an
-operation: 800 becomes 800.0000000001. What is shown must not turn on these: whether a number is
-whole, on which side of a power of ten it is, which of two equal ones is first.
+The last bits of a sum, a matrix or a library function differ between processors, by a few 1e-16 per
+operation: 800 becomes 800.0000000001. What is shown must not depend on them: whether a number is
+whole, on which side of a power of ten it is, and which of two equal numbers is first.
 """
 
 _HUGE = 1e300
-"""Numbers above are left alone: rounding could carry them past the largest float."""
+"""Larger numbers are left alone: rounding could exceed the largest float."""
 
 _ALIKE = 1e-11
-"""Relative difference below which two processors may rank numbers either way."""
+"""Relative difference below which two processors may order numbers differently."""
 
 _SIZES, _KIB = ("KiB", "MiB", "GiB", "TiB"), 1024
-_LARGE = 1e9  # from here on powers of ten say more than noughts
+_LARGE = 1e9  # from here on powers of ten are clearer than zeros
 _TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
 
 
 def settled(number: float, largest: float | None = None) -> float:
-    """Round a number to the digits that every processor agrees on.
+    """Round a number to the digits on which all processors agree.
 
     Parameters
     ----------
     number
-        To be shown, or compared with a threshold of what is shown.
+        The number, to be shown or to be compared with a threshold.
     largest
-        The largest number beside it, if that is not the number: 11 digits of this one count.
+        The largest number beside it, if it is another one: 11 digits of the largest count.
 
     Examples
     --------
@@ -51,11 +51,11 @@ def settled(number: float, largest: float | None = None) -> float:
         return number
     if largest is None:
         return float(f"{number:.{_SURE - 1}e}")
-    return round(number, _SURE - 1 - power_of_ten(size)) + 0.0  # no minus before nothing
+    return round(number, _SURE - 1 - power_of_ten(size)) + 0.0  # no minus sign before 0
 
 
 def power_of_ten(number: float) -> int:
-    """Power of ten of a number's first digit, by the digits that every processor agrees on.
+    """Power of ten of a number's first digit, from the digits on which all processors agree.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def power_of_ten(number: float) -> int:
 
 
 def is_whole(number: float, largest: float | None = None) -> bool:
-    """Tell whether a number is whole, by the digits that every processor agrees on.
+    """Whether a number is whole, by the digits on which all processors agree.
 
     Parameters
     ----------
     number
-        Infinities and what is not a number are not whole.
+        The number; infinities and NaN are not whole.
     largest
-        The largest number beside it, if that is not the number: 11 digits of this one count.
+        The largest number beside it, if it is another one: 11 digits of the largest count.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def is_whole(number: float, largest: float | None = None) -> bool:
 
 
 def digits(number: float) -> str:
-    """Write a number with six digits, but counts in full.
+    """Write a number with six digits, and counts in full.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def rounded(number: float) -> float:
 
 
 def significant(number: float, count: int) -> str:
-    """Write so many significant digits, large numbers in full.
+    """Write a number with so many significant digits, large numbers in full.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def significant(number: float, count: int) -> str:
 
 
 def grouped(text: str) -> str:
-    """Separate the thousands of a written number, where it has five digits or more.
+    """Separate the thousands of a written number of five digits or more.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def grouped(text: str) -> str:
 
 
 def counted(number: int, word: str) -> str:
-    """A number of things.
+    """A number with the noun that it counts.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def counted(number: int, word: str) -> str:
 
 
 def some_of(names: Collection[str], most: int) -> str:
-    """Names in a row, the first of many.
+    """A list of names, only the first if there are many.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def some_of(names: Collection[str], most: int) -> str:
 
 
 def times(*seconds: float) -> list[str]:
-    """Times of one sentence with four digits, all in the unit that suits the largest.
+    """Times in one sentence, with four digits, all in the unit that suits the largest.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def times(*seconds: float) -> list[str]:
 
 
 def data_size(number: float) -> str:
-    """A size of data: in KiB, MiB or GiB where it is a whole number of these, else in bytes.
+    """A size of data: in KiB, MiB or GiB if it is a whole number of these, otherwise in bytes.
 
     Examples
     --------
@@ -201,14 +201,14 @@ def data_size(number: float) -> str:
 
 
 def first_largest(values: Any, axis: int | None = None) -> Any:
-    """The place of the first value that is as large as any, the last bits apart.
+    """Index of the first of the largest values, which may differ in their last bits.
 
     Parameters
     ----------
     values
-        Numbers; those that are not numbers are never the largest.
+        The values; NaN is never the largest.
     axis
-        Along which; all of them if not given.
+        Axis along which to search; all values if not given.
 
     Examples
     --------
@@ -217,14 +217,14 @@ def first_largest(values: Any, axis: int | None = None) -> Any:
     """
     numbers = np.nan_to_num(np.asarray(values, float), nan=-np.inf)
     top = numbers.max(axis=axis, keepdims=True)
-    with np.errstate(all="ignore"):  # beside the largest float the difference has no room
+    with np.errstate(all="ignore"):  # near the largest float the difference overflows
         near = top - _ALIKE * np.abs(top)
     near = np.where(np.isfinite(near), near, top)
     return (numbers >= near).argmax(axis=axis)
 
 
 def ranked(names: Sequence[str], values: Mapping[str, float]) -> list[str]:
-    """Names in the rising order of their values; where only last bits differ, as they are given.
+    """Names in ascending order of their values, or as given if only the last bits differ.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Frozen dataclasses, declared as with `dataclasses` and made in a quarter of its time.
+"""Frozen dataclasses, declared as with `dataclasses` and created in a quarter of the time.
 
-Every start makes some seventy of them, and before Python 3.13 `dataclasses` compiles six methods
-for each: a third of the time in which headway starts. Here only ``__init__`` is compiled; the
-others are the same few functions for all classes. Fields, and what classes do, are those of
-`dataclasses`, which still makes all others: those with slots and those that are not frozen.
+Every start creates some seventy of them, and before Python 3.13 `dataclasses` compiles six methods
+for each: a third of headway's start-up time. Here only ``__init__`` is compiled; the other methods
+are the same few functions for all classes. Fields and behaviour are those of `dataclasses`, which
+still creates all other classes: those with slots and those that are not frozen.
 """
 
 import dataclasses
@@ -46,7 +46,7 @@ class _Example:
 
 
 class _New:
-    """Stands for a value that the field's factory is to make."""
+    """Stands for a value that the field's factory will create."""
 
     def __repr__(self) -> str:
         return "<factory>"
@@ -56,9 +56,9 @@ _NEW = _New()
 
 
 def _frozen(cls: Any, *, eq: bool, shown: bool) -> Any:
-    """Make a class a frozen dataclass; methods that it has itself stay."""
+    """Turn a class into a frozen dataclass; methods that it defines itself stay."""
     own = {name for name, value in vars(cls).items() if value is not None}
-    inherits = is_dataclass(cls)  # has to be declared as frozen as the classes before it
+    inherits = is_dataclass(cls)  # must be frozen if its base classes are
     dataclasses.dataclass(cls, frozen=inherits, init=False, eq=False, repr=False)
     cls.__dataclass_params__ = _Example.__dataclass_params__  # type: ignore[attr-defined]
     methods: Methods = {"__init__": _init(cls)}
@@ -71,7 +71,7 @@ def _frozen(cls: Any, *, eq: bool, shown: bool) -> Any:
 
 
 def _init(cls: Any) -> Callable[..., None]:
-    """Compile ``__init__``, which sets the fields and has those defaults that they have."""
+    """Compile ``__init__``, which sets the fields, with their defaults."""
     places: dict[str, Any] = {"_set_": object.__setattr__, "_new_": _NEW}
     arguments, lines = ["self"], []
     for field in fields(cls):
@@ -94,7 +94,7 @@ def _init(cls: Any) -> Callable[..., None]:
 
 
 def _keeping(cls: Any) -> Methods:
-    """What refuses to assign and delete: for a subclass that is no dataclass, fields only."""
+    """Methods that refuse to set and delete: in a plain subclass, only for fields."""
     kept = {field.name for field in fields(cls)}
 
     def check(verb: str, one: object, name: str) -> None:
@@ -114,7 +114,7 @@ def _keeping(cls: Any) -> Methods:
 
 
 def _comparing(cls: Any) -> Methods:
-    """What compares and hashes the fields that count."""
+    """Methods that compare and hash the fields that count."""
     names = [field.name for field in fields(cls) if field.compare]
     value = attrgetter(*names) if names else lambda _: ()
 
@@ -126,6 +126,6 @@ def _comparing(cls: Any) -> Methods:
 
 @recursive_repr()
 def _shown(self: Any) -> str:
-    """A dataclass as its constructor would be written."""
+    """A dataclass, written like a call of its constructor."""
     shown = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr)
     return f"{self.__class__.__qualname__}({', '.join(shown)})"

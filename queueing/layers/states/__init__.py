@@ -1,1 +1,1 @@
-"""States of layered systems as rows: what happens in one, and the search for all of them."""
+"""States of layered systems: the events in a state, and the search for all states."""

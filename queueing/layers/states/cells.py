@@ -1,4 +1,4 @@
-"""What happens in a state of a layered system, taken apart: one event after the other.
+"""Events in a state of a layered system that was read into cells, one after another.
 
 With `headway.queueing.layers.states.search` it is the twin of ``layered_states.c``.
 """
@@ -23,14 +23,14 @@ from headway.queueing.layers.states.rows import (
 from headway.queueing.playing.rows import NONE, IntArray, read_rows
 
 OVER = -2
-"""Address of a main token that is done."""
+"""Address of a main token that has ended."""
 
 _DRAWS, _MOST_STILL = 256, 100_000
 _ROUNDING = 1e-9  # of probabilities that sum to 1
 
 
 class Stopped(Exception):
-    """The search stops here, for a reason."""
+    """Raised to stop the search, with its reason."""
 
     def __init__(self, reason: Ending) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 
 class Walk:
-    """A program and a search as objects, a row each, with the cells of one state."""
+    """A program and a search as objects, one for each row, with the cells of one state."""
 
     def __init__(self, program: Sequence[IntArray], rate: FloatArray, chance: FloatArray) -> None:
         self.instruction: list[InstructionRow] = read_rows(InstructionRow, program[0])
@@ -55,7 +55,7 @@ class Walk:
         self.fresh([], [Line() for _ in self.place])
 
     def fresh(self, cells: list[Cell], lines: list[Line]) -> None:
-        """Begin with these cells and lines."""
+        """Start with these cells and lines."""
         self.cell, self.line = cells, lines
         self.unused = self.going = self.last = NONE
         self.still = self.drawn = 0
@@ -63,11 +63,11 @@ class Walk:
         self.odds = 1.0
 
 
-# Cells, and the line of those that go on
+# Cells, and the line of tokens that can go on
 
 
 def take(w: Walk, entry: int) -> int:
-    """Take a cell for a request, or for a token."""
+    """Take a new cell, for a request or a token."""
     j = w.unused
     if j == NONE:
         if len(w.cell) == w.cells:
@@ -95,19 +95,19 @@ def _ready(w: Walk, j: int) -> None:
 
 
 def go_on(w: Walk, j: int) -> None:
-    """Let a token go on with the next instruction."""
+    """Put a token into the line of those that can go on, at its next instruction."""
     w.cell[j].address += 1
     _ready(w, j)
 
 
 def begin(w: Walk, j: int) -> None:
-    """Let a thread begin with its request, or a client anew."""
+    """Start a thread on its request, or a client on a new cycle."""
     c = w.cell[j]
     c.address, c.tokens, c.position = w.entry[c.entry].start, 1, 0
     _ready(w, j)
 
 
-# One of some options: as decided before, else the first that has a chance
+# Choose an option: as decided before, otherwise the first with a positive probability
 
 
 def _draw(w: Walk, chances: Sequence[float]) -> int:
@@ -127,7 +127,7 @@ def _draw(w: Walk, chances: Sequence[float]) -> int:
 
 
 def decided_anew(w: Walk) -> bool:
-    """Take the next decisions; whether there are any."""
+    """Advance to the next combination of decisions; returns whether there is one."""
     while w.decided > 0 and w.following[w.decided - 1] == NONE:
         w.decided -= 1
     if w.decided:
@@ -135,7 +135,7 @@ def decided_anew(w: Walk) -> bool:
     return w.decided > 0
 
 
-# Places: who is served. Where some interrupt others, all stand in line, and the first are served
+# Places: which jobs are served. With preemption all are in line, and the first are served
 
 
 def _rank(w: Walk, k: int, j: int) -> int:
@@ -144,14 +144,14 @@ def _rank(w: Walk, k: int, j: int) -> int:
 
 
 def _passes(w: Walk, k: int, j: int, other: int) -> bool:
-    """Whether one that comes to a place goes before another."""
+    """Whether a job that arrives at a place precedes another."""
     place, ahead = w.place[k], float(_rank(w, k, j) - _rank(w, k, other))
     first = place.by_turn + place.by_priority * ahead
     return first < 0 or (first == 0 and place.then_turn + place.then_priority * ahead < 0)
 
 
 def stand_behind(w: Walk, k: int, j: int, other: int) -> None:
-    """Stand in the line of a place, behind another or first."""
+    """Insert a job into the line of a place, after another job or at the front."""
     line = w.line[k]
     following = line.first if other == NONE else w.cell[other].next
     w.cell[j].previous, w.cell[j].next, w.cell[j].position = other, following, 1
@@ -195,7 +195,7 @@ def _come(w: Walk, k: int, j: int) -> None:
 
 
 def leave(w: Walk, k: int, j: int) -> None:
-    """Leave a place, where the next is served."""
+    """Leave a place, where the next job is then served."""
     place, line = w.place[k], w.line[k]
     if place.interrupts:
         _step_out(w, k, j)
@@ -213,7 +213,7 @@ def leave(w: Walk, k: int, j: int) -> None:
         begin(w, following)
 
 
-# Instructions; each says whether its token goes on at once
+# Instructions; each returns whether its token goes on at once
 
 
 def _ask(w: Walk, entry: int, caller: int) -> None:
@@ -244,7 +244,7 @@ def _spawn(w: Walk, instruction: InstructionRow, j: int) -> bool:
 
 
 def _tell(w: Walk, instruction: InstructionRow, j: int) -> bool:
-    """Say at the gates of other branches of the same parent that this one is done."""
+    """Tell the gates of other branches of the same parent that this branch is done."""
     for way in _ways_in_order(w, instruction):
         for k, c in enumerate(w.cell):
             if c.parent == w.cell[j].parent and c.address == way.target:
@@ -276,7 +276,7 @@ def _answer(w: Walk, instruction: InstructionRow, j: int) -> bool:
 
 
 def _join(w: Walk, parent: int) -> None:
-    """Whoever spawned goes on behind the last branch that it needs, and the others run on."""
+    """The parent goes on after the last branch that it needs; the other branches run on."""
     w.cell[parent].left -= 1
     if w.cell[parent].left != 0:
         return
@@ -336,13 +336,13 @@ def _follow(w: Walk, j: int) -> bool:
         _come(w, instruction.place, j)
     elif instruction.kind == Kind.CALL:
         _ask(w, instruction.entry, j)
-    elif instruction.kind == Kind.SEND:  # such chains have no end
+    elif instruction.kind == Kind.SEND:  # chains with messages are refused
         raise Stopped(Ending.STILL)
     return False
 
 
 def settle(w: Walk) -> None:
-    """Follow those that go on, in order, to where they take time, wait or end."""
+    """Follow the tokens that can go on, in order, until each takes time, waits or ends."""
     while w.going != NONE:
         j = w.going
         w.going = w.cell[j].next

@@ -1,6 +1,6 @@
-"""Rows of a layered system that is played: each class is a row, and a struct of ``layers.h``.
+"""Rows of arrays for layered systems: each class is a row, and a struct of ``layers.h``.
 
-The fields have the order of the struct; whole numbers are int64, others float64.
+The fields are in the order of the struct; whole numbers are int64, others float64.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Kind(IntEnum):
 
 
 class Order(IntEnum):
-    """Who is next at a place."""
+    """Order of service at a place."""
 
     IN_TURN = 0
     RANKED = 1
@@ -34,7 +34,7 @@ class Order(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a call stops: the end, so many events, no room for jobs or times, or an endless loop."""
+    """Why a call stops: the end, the most events, no free jobs or times, an endless loop."""
 
     OVER = 0
     MORE = 1
@@ -45,10 +45,10 @@ class Reason(IntEnum):
 
 @dataclass(slots=True)
 class InstructionRow:
-    """An instruction: the place, entry or ways that it names, and how many branches it needs.
+    """An instruction: its place, entry or ways, and the number of branches that it needs.
 
-    And whether it is drawn which way is taken first, or whether a thread goes on before whom it
-    answers.
+    And whether it is random which way is taken first, or whether a thread goes on before the caller
+    that it answers.
     """
 
     kind: int
@@ -61,14 +61,14 @@ class InstructionRow:
 
 
 def orders(instruction: InstructionRow) -> int:
-    """Orders in which branches may begin: any of them first, then forwards or backwards."""
+    """Number of orders in which branches may start: any first, forwards or backwards."""
     if not instruction.drawn:
         return 1
     return 2 * instruction.ways if instruction.ways > 2 else instruction.ways
 
 
 def in_order(instruction: InstructionRow, order: int) -> list[int]:
-    """Rows of its ways in one of these orders, by number.
+    """Rows of an instruction's ways in one of these orders, by its number.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def in_order(instruction: InstructionRow, order: int) -> list[int]:
 
 @dataclass(slots=True)
 class WayRow:
-    """A way, with cumulated chances: to an address, or on to an entry."""
+    """A way, with its cumulated probability: to an address, or on to an entry."""
 
     chance: float
     target: int
@@ -92,7 +92,7 @@ class WayRow:
 
 @dataclass(slots=True)
 class EntryRow:
-    """An entry: its task, first address and rank; whether it is of clients, who think first."""
+    """An entry: its task, first address and rank; and whether it is of clients, who think first."""
 
     task: int
     start: int
@@ -103,7 +103,7 @@ class EntryRow:
 
 @dataclass(slots=True)
 class PlaceRow:
-    """A task, with its processor, or a processor: who is served, and how many."""
+    """A task and its processor, or a processor: order of service, and its capacity."""
 
     order: int
     interrupts: int
@@ -120,7 +120,7 @@ class PlaceRow:
 
 @dataclass(slots=True)
 class Clock:
-    """Time, and what was counted; the line of tokens that go on now."""
+    """Time and counts, and the line of tokens that can go on now."""
 
     now: float = 0.0
     events: int = 0
@@ -139,7 +139,7 @@ class Clock:
 
 @dataclass(slots=True)
 class Queue:
-    """A place: who is served and who waits; of a task, the use of its processor."""
+    """A place: jobs served and waiting; for a task, also the use of its processor."""
 
     serving: int = 0
     waiting: int = 0
@@ -156,7 +156,7 @@ class Queue:
 
 @dataclass(slots=True)
 class Tally:
-    """An entry: requests that wait, threads before and after the answer; what was counted."""
+    """An entry: waiting requests, threads before and after the answer, and counts."""
 
     waiting: int = 0
     first: int = 0
@@ -172,7 +172,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Job:
-    """A request, then the first token of the thread that serves it; or a further token."""
+    """A request, which becomes the first token of the thread that serves it; or another token."""
 
     entry: int = 0
     address: int = NONE
@@ -206,8 +206,8 @@ class Journey:
 class Ending(IntEnum):
     """Why a search of states stops.
 
-    All are known, or so many more; an array is full, or that of cells; there are too many; or
-    something goes on without end in no time.
+    All states are known; the requested number was explored; an array is full, or the cells are;
+    there are too many states; or something goes on for ever in no time.
     """
 
     WHOLE = 0
@@ -220,7 +220,7 @@ class Ending(IntEnum):
 
 @dataclass(slots=True)
 class Search:
-    """States that were found, those whose moves are known, moves and words; how many are enough."""
+    """Numbers of states found and explored, of moves and words; and the limit of states."""
 
     states: int = 0
     explored: int = 0
@@ -233,7 +233,7 @@ class Search:
 
 @dataclass(slots=True)
 class Cell:
-    """A request, which becomes the first token of the thread that serves it; or a further token."""
+    """A request, which becomes the first token of the thread that serves it; or another token."""
 
     entry: int = 0
     address: int = NONE
@@ -256,7 +256,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Line:
-    """A place: how many are served there, and who waits."""
+    """A place: number of jobs served there, and the waiting ones."""
 
     serving: int = 0
     waiting: int = 0

@@ -1,14 +1,14 @@
 """All states of a layered system, and the moves between them: the twin of ``layered_states.c``.
 
 A state is a forest of cells: requests, with the threads that serve them, and their tokens. It is
-written in preorder, a word for each cell, with equal states written alike:
+written in preorder, with a word for each cell, and equal states are written equally:
 
     word = ((((head 2^16 + position) 2^8 + left) 2^2 + role) 2^16 + children)
 
-The head says where a token is, which entry a request waits for, or whose last branches a thread
-still runs. Positions in lines are in the words, so whoever is alike counts once. A state is read
-into cells, in which one event after the other happens; what is drawn on the way is decided
-before, so that all outcomes are found one by one.
+The head says where a token is, which entry a request waits for, or that a thread only waits for its
+last branches. Words have positions in lines instead of identities, so equal jobs are not
+distinguished. A state is read into cells, in which events happen one after another. Random choices
+on the way are decided in advance, so that all outcomes are found one by one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +35,11 @@ from headway.queueing.layers.states.rows import Cell, Ending, Kind, Line, Order,
 from headway.queueing.playing.rows import NONE, IntArray, read_rows, write_rows
 
 CHILDREN, ROLE, LEFT, POSITION = 16, 2, 8, 16
-"""Bits of a word, from the lowest; the head has the others."""
+"""Bits of the parts of a word, from the lowest; the head takes the remaining ones."""
 
 
 class Role(IntEnum):
-    """What a cell is to the one above it."""
+    """Relation of a cell to its parent in the tree."""
 
     ROOT = 0
     CALLED = 1
@@ -71,7 +71,7 @@ def _word(w: Walk, j: int) -> int:
 
 
 def _stand(w: Walk, k: int, j: int, position: int) -> None:
-    """Stand in line by position, as it was written."""
+    """Insert a job into a line by its position, as read from the word."""
     before = w.line[k].last
     while before != NONE and w.cell[before].position > position:
         before = w.cell[before].previous
@@ -93,7 +93,7 @@ def _read_tree(w: Walk, above: int, words: Iterator[int]) -> None:
 
 
 def _relate(w: Walk, j: int, above: int, role: Role) -> None:
-    """To the one above it: its caller, the one that it is a branch of, or its thread."""
+    """Link a cell to its parent: its caller, the token that it branched from, or its thread."""
     c = w.cell[j]
     c.caller = above if role is Role.CALLED else NONE
     c.parent = above if role is Role.BRANCHED else NONE
@@ -104,7 +104,7 @@ def _relate(w: Walk, j: int, above: int, role: Role) -> None:
 
 
 def _begin_at(w: Walk, j: int, head: int) -> None:
-    """At an instruction, or with none: where it waits for a thread, or is over."""
+    """Set the address of a cell: an instruction, waiting for a thread, or over."""
     c, rest = w.cell[j], head - len(w.instruction)
     c.address = head if rest < 0 else NONE if rest < len(w.entry) else OVER
     c.entry = w.owner[head] if rest < 0 else rest % len(w.entry)
@@ -112,7 +112,7 @@ def _begin_at(w: Walk, j: int, head: int) -> None:
 
 
 def _put(w: Walk, j: int, position: int) -> None:
-    """Into the line of its task, and that of its processor, or among those served there."""
+    """Put a cell into the line of its task and of its processor, or among those served there."""
     c = w.cell[j]
     if c.thread == j and c.address == NONE:
         _stand(w, w.entry[c.entry].task, j, position)
@@ -127,7 +127,7 @@ def _put(w: Walk, j: int, position: int) -> None:
 
 
 def _read_state(w: Walk, words: list[int]) -> None:
-    """Read a state; events in equal trees, which stand together, are counted at the first."""
+    """Read a state; events in equal trees, which are adjacent, are counted at the first of them."""
     w.fresh([], [Line() for _ in w.place])
     each, before, first = iter(words), list[int](), NONE
     while len(w.cell) < len(words):
@@ -150,7 +150,7 @@ def _sorted_words(w: Walk, below: dict[int, list[int]], j: int) -> list[int]:
 
 
 def _written(w: Walk) -> list[int]:
-    """What has become, as words."""
+    """The words of the state in the cells."""
     for place, line in zip(w.place, w.line, strict=True):
         j, position = line.first, 0
         while j != NONE:
@@ -166,7 +166,7 @@ def _written(w: Walk) -> list[int]:
 
 
 class _Found:
-    """The arrays of a search, as they are filled."""
+    """The arrays of a search, as it fills them."""
 
     def __init__(
         self, search: Search, arrays: Sequence[IntArray], reals: Sequence[FloatArray]
@@ -183,7 +183,7 @@ class _Found:
         return words
 
     def number_of(self, state: list[int]) -> int:
-        """The number of a state; new ones are added."""
+        """The number of a state; new states are added."""
         search, words = self.search, tuple(state)
         if search.words + len(state) > len(self.words):
             raise Stopped(Ending.FULL)
@@ -203,7 +203,7 @@ class _Found:
 
 
 def _move(w: Walk, f: _Found, state: int, j: int, rate: float) -> None:
-    """All outcomes of an event at a cell."""
+    """Add the moves for all outcomes of an event at a cell."""
     read, read_line, search = w.cell, w.line, f.search
     w.decided, more = 0, True
     while more:
@@ -227,7 +227,7 @@ def _move(w: Walk, f: _Found, state: int, j: int, rate: float) -> None:
 
 
 def _rate(w: Walk, c: Cell) -> float:
-    """The rate at which what a cell does ends; 0 where it waits."""
+    """The rate at which the present instruction of a cell ends; 0 if it waits."""
     if c.address < 0:
         return 0.0
     instruction = w.instruction[c.address]
@@ -260,7 +260,7 @@ def _explore(w: Walk, f: _Found, state: int) -> None:
 
 
 def _open(w: Walk, f: _Found) -> None:
-    """The first state: all clients begin."""
+    """Add the initial state, in which all clients start."""
     w.fresh([], [Line() for _ in w.place])
     for entry, clients in enumerate(w.clients):
         for _ in range(clients):
@@ -310,37 +310,38 @@ def explore_program(
     causes: IntArray,
     most: int,
 ) -> None:
-    """Find states until all are known, or so many more are, or an array is full.
+    """Find states until all are known, a number of them is explored, or an array is full.
 
     Parameters
     ----------
     instructions, ways, entries, places
-        Of a `LayeredScore`; rows as int64 in one line.
+        Arrays of a `LayeredScore`, with rows as flat int64.
     owners
         The entry of each instruction.
     rates, chances
-        Of each instruction that takes time [1/s], and of each way.
+        Rate of each instruction that takes time [1/s], and probability of each way.
     clients
-        Of each entry.
+        Number of clients of each entry.
     search
         A row of `Search`.
     words, starts
-        Of all states, one behind the other, and where each begins.
+        The words of all states, and where each state begins.
     table
-        States by a hash; the twin in Python does without.
+        Hash table of states; the Python twin does not need it.
     begins, targets, flows
-        Moves out of each state: where they begin, the states they lead to, and their rates [1/s].
+        Moves out of each state: where they begin, the states that they lead to, and their rates
+        [1/s].
     ended
         The rate at which clients' cycles end, by state and entry [1/s].
     cells, lines
-        Room for two states as cells, and for two of every line.
+        Work space for two states as cells, and for two of every line.
     causes
-        Of each move the instruction that ends, times the number of entries and 1, plus the number
-        of the entry of which a client's cycle ends, counted from 1, or 0.
+        For each move, the number of the instruction that ends, times the number of entries plus 1,
+        plus the number of the entry whose client's cycle ends, counted from 1, or 0 for none.
     most
-        States to explore.
+        Number of states to explore.
     """
-    del lines  # the kernel has its lines there
+    del lines  # used by the kernel only
     program = (instructions, ways, entries, places, owners, clients)
     walk = Walk(program, rates, chances)
     walk.cells = len(cells) // len(Cell.__slots__) // 2
