@@ -220,6 +220,8 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
         raise InvalidParameter(msg)
     others = {n: v for n, v in model.inputs.items() if not isinstance(v, float)}
     model = model.at({name: float(np.ravel(value)[0]) for name, value in others.items()})
+    if not model.parameters:
+        model = model.exposing(*model.graph.worth_naming)
     solution = model.solve().require_stable().answering(*(wanted or ()))
     named = None if wanted is None else checked_outputs(solution, wanted)
     asked = [one.name for one in solution.station_requests]

@@ -108,6 +108,7 @@ _Measured = tuple[Observed, str, float | None]
 def match(model: Model, measurements: Measurements, x: str | None = None, y: Named = None) -> Match:
     """Match a table with a model; see `headway.models.analysis.comparison.compare`."""
     model = _arriving_as_measured(_closed_as_measured(model, measurements, x), measurements)
+    measurements = _clients_as_measured(model, measurements)
     model = _exposed(model, measurements)
     measurements = _stated_of_each(model, measurements)
     named = outputs_named(measurements, y)
@@ -256,7 +257,21 @@ def _other_half(
 def _exposed(model: Model, measurements: Measurements) -> Model:
     """Expose a parameter for every column with the name of something that can be set."""
     names = {column.name for column in measurements.columns.values()}
-    return model.exposing(*names.intersection(settable(model.graph.links, model.parameters)))
+    known = {*settable(model.graph.links, model.parameters), *model.graph.own_numbers}
+    return model.exposing(*names.intersection(known))
+
+
+def _clients_as_measured(model: Model, measurements: Measurements) -> Measurements:
+    """Take a column of clients as those of layered services, where one task has them all."""
+    counted = find(measurements, POPULATION)
+    crowd = None if model.graph.layers is None else model.graph.layers.crowd
+    if not crowd or counted is None or counted.name in model.parameters:
+        return measurements
+    columns = dict(measurements.columns)
+    if any(column.name == crowd for column in columns.values()):
+        return measurements
+    title = next(title for title, column in columns.items() if column.name == counted.name)
+    return replace(measurements, columns={**columns, title: replace(columns[title], name=crowd)})
 
 
 def _closed_as_measured(model: Model, measurements: Measurements, x: str | None) -> Model:

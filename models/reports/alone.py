@@ -207,6 +207,7 @@ def report_model(
     >>> report_model(raid).sensitivity.bottleneck
     'cpu'
     """
+    model = model.exposing(*model.graph.worth_naming)
     for name, value in model.inputs.items():
         if np.ndim(value):
             msg = f"a page of a model is made at one operating point; give {name} one value"

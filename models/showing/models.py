@@ -40,6 +40,8 @@ def description_tables(model: Model) -> list[Table]:
     """The parts of a model; empty parts are left out."""
     graph = model.graph
     tables = [_parameter_table(model)] if model.parameters else []
+    if graph.own_numbers:
+        tables.append(_own_numbers(model))
     derived = {**graph.bindings, **graph.outputs}
     if derived:
         tables.append(_formula_table(model))
@@ -95,6 +97,21 @@ def _parameter_table(model: Model) -> Table:
     pairs = [f"{a} and {b} {value:+.2f}" for (a, b), value in model.correlations.items()]
     notes = (f"correlations: {', '.join(pairs)}",) if pairs else ()
     return Table("", columns, notes)
+
+
+def _own_numbers(model: Model) -> Table:
+    """Numbers of layered services that are no parameters, but can be set as such."""
+    known = {name: one for name, one in model.graph.own_numbers.items() if one.value}
+    scale = description_scale(model)
+    units = [_unit(one.value, one.unit, scale) for one in known.values()]
+    pairs = zip(known.values(), units, strict=True)
+    columns = (
+        Column("number", tuple(known)),
+        Column("value", tuple(_value(one.value, unit.scale) for one, unit in pairs)),
+        Column("unit", tuple(map(str, units))),
+    )
+    note = f"each can be set like a parameter, such as --set {next(iter(known), '')}=..."
+    return Table("numbers", columns, (note,) if known else ())
 
 
 def _unit(value: Any, own_unit: Unit, scale: Scale) -> Unit:

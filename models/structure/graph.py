@@ -26,6 +26,7 @@ from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.loggp.machine.parameters import LogGP
+    from headway.models.language.parameters import Parameter
     from headway.models.structure.model import Model
 
 
@@ -255,6 +256,45 @@ class ModelGraph(TrafficBuilding):
     def plan(self) -> Plan:
         """The order in which this graph's numbers are calculated."""
         return Plan(self)
+
+    @cached_property
+    def own_numbers(self) -> "Mapping[str, Parameter]":
+        """Numbers of layered services that are no parameters yet, by the names that they take."""
+        if self.layers is None:
+            return {}
+        from headway.models.structure.parts.own_numbers import own_numbers
+
+        taken = {*self.parameters, *self.bindings, *self.outputs, *RESERVED}
+        return {n: one for n, one in own_numbers(self.layers).items() if n not in taken}
+
+    def naming(
+        self, parameters: "Mapping[str, Parameter]", names: Sequence[str]
+    ) -> "tuple[ModelGraph, Mapping[str, Parameter]] | None":
+        """With those of its own numbers that are asked for as parameters; None without any."""
+        asked = [name for name in dict.fromkeys(names) if name in self.own_numbers]
+        if not asked or self.layers is None:
+            return None
+        from headway.models.structure.parts.own_numbers import with_own_numbers
+
+        graph = replace(self.declare(*asked), layers=with_own_numbers(self.layers, asked))
+        return graph, {**parameters, **{name: self.own_numbers[name] for name in asked}}
+
+    @property
+    def worth_naming(self) -> tuple[str, ...]:
+        """Its own numbers that a page asks of: all, or beside parameters that of clients."""
+        own = self.own_numbers
+        if not self.parameters:
+            return tuple(name for name, one in own.items() if one.value)
+        crowd = self.layers.crowd if self.layers else ""
+        return (crowd,) if crowd in own else ()
+
+    @property
+    def why_open(self) -> str:
+        """Why it takes no population beside its own, where it takes none."""
+        if self.layers is not None:
+            crowd = self.layers.crowd
+            return f"it has clients; set {crowd}" if crowd else "tasks have its clients; set theirs"
+        return "its classes have their own populations" if self.classes else "it has no stations"
 
     @cached_property
     def ways_by_class(self) -> frozenset[tuple[str, str]]:

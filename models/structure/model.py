@@ -213,8 +213,10 @@ class Model(Kept, ModelVerbs):
             return self._opened().exposing(*names, known=known)
         if REPLICAS.name in names and REPLICAS.name not in self.parameters:
             return self._with_replicas().exposing(*names, known=known)
+        if found := self.graph.naming(self.parameters, names):
+            return replace(self, graph=found[0], parameters=found[1]).exposing(*names, known=known)
         copies = {REPLICAS.name} if have_copies(self.graph) and not self.is_closed else set()
-        offered = {*known, *copies}
+        offered = {*known, *copies, *self.graph.own_numbers}
         links, parameters = exposed(self.name, self.graph.links, self.parameters, names, offered)
         if parameters is self.parameters:
             return self
@@ -374,12 +376,7 @@ class Model(Kept, ModelVerbs):
             think = {} if think_time is None else {"think_time": think_time}
             return self.at({"population": population, **think})
         if not self.graph.stations or self.graph.classes:
-            why = (
-                "its classes have their own populations"
-                if self.graph.classes
-                else "it has no stations"
-            )
-            msg = f"{self.name} cannot be closed: {why}"
+            msg = f"{self.name} cannot be closed: {self.graph.why_open}"
             raise GraphError(msg)
         arriving = ("arrival_rate", ARRIVAL_SCV.name)
         kept = {n: p for n, p in self.parameters.items() if n not in arriving}

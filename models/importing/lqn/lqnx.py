@@ -277,11 +277,11 @@ class _Reading:
             self.refuse(entry, place, {"semaphore": "", "rwlock": ""})
             phases = entry.findall("entry-phase-activities/activity")
             drawn = activities is not None and name in activities.starts
+            if phases and drawn:
+                raise self.wrong(place, "it has phases and a graph of activities; delete one")
             if phases or drawn:
                 self.check_type(entry, place, phased=bool(phases))
             if phases:
-                if drawn:
-                    raise self.wrong(place, "it has phases and a graph of activities; delete one")
                 flow = self.phases(phases, place, clients=clients)
             elif activities is not None:
                 flow = activities.flow(name)
@@ -455,9 +455,22 @@ class _Activities:
             what = f"not all that a join needs follow from the fork to {' and '.join(met.names)}"
             raise self.reading.wrong(place, what)
         if met is not None:
-            what = "its activities meet in a join without a fork"
-            raise self.reading.wrong(place, what)
+            raise self.reading.wrong(place, self._lone(met, entry))
         return flow
+
+    def _lone(self, join: Join, entry: str) -> str:
+        """Why a join is none: its activities are of several entries, or follow from no fork."""
+        others = [e for e, at in self.starts.items() if e != entry and self._meets(at, e, join)]
+        if not others:
+            return "its activities meet in a join without a fork"
+        return (
+            f"its activities meet those of {' and '.join(others)} in a join; threads in which "
+            "requests for several entries wait for each other are not supported"
+        )
+
+    def _meets(self, start: str, entry: str, join: Join) -> bool:
+        """Whether what follows from an activity ends in a join."""
+        return self.follow(start, entry)[1] == join
 
     def follow(self, name: str, entry: str) -> tuple[Flow, Met]:
         """What is done from an activity on, to the end or to a join."""

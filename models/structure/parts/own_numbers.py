@@ -1,0 +1,119 @@
+"""Numbers of layered services that are written as such: parameters for those who ask for them.
+
+``threads = 8`` of a task web is the parameter ``web_threads`` where it is set, swept, sized or
+fitted; elsewhere it stays a number.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from headway.models.language.formula import Formula, formula
+from headway.models.language.parameters import Parameter
+from headway.models.language.units import ONE, unit
+from headway.models.structure.parts.flows import in_phases, stated
+from headway.models.structure.parts.layers import Layers
+from headway.queueing.layers.flow import Flow, Step, with_steps
+from headway.queueing.layers.parts import Task
+from headway.records import dataclass
+
+_SECONDS = unit("s")
+
+
+@dataclass(frozen=True)
+class _Number:
+    """Where a number is: in which part, and under which name there."""
+
+    value: Formula
+    kind: str
+    part: str
+    field: str
+
+
+def own_numbers(layers: Layers | None) -> dict[str, Parameter]:
+    """Finite numbers of tasks and processors, and demands of first phases, by name.
+
+    Examples
+    --------
+    >>> from headway.models import parse_model
+    >>> text = '''
+    ... name = "one"
+    ... [processors.cpu]
+    ... [tasks.users]
+    ... population = 3
+    ... [tasks.users.entries.use]
+    ... calls = { page = 1 }
+    ... [tasks.web]
+    ... processor = "cpu"
+    ... [tasks.web.entries.page]
+    ... demand = "5 ms"
+    ... '''
+    >>> found = own_numbers(parse_model(text).graph.layers)
+    >>> [f"{name} = {one.value}" for name, one in found.items() if one.value]
+    ['users_population = 3.0', 'web_threads = 1.0', 'cpu_servers = 1.0', 'page_demand = 0.005']
+    """
+    return {
+        name: Parameter(name, one.value.constant, ONE if _counts(one) else _SECONDS, 0.0)
+        for name, one in _found(layers).items()
+    }
+
+
+def with_own_numbers(layers: Layers, names: Sequence[str]) -> Layers:
+    """Layers with parameters in place of some of these numbers."""
+    found = _found(layers)
+    for name in names:
+        one = found[name]
+        parts: dict[str, Any] = dict(getattr(layers, one.kind))
+        parts[one.part] = _put(parts[one.part], one.field, formula(name))
+        layers = replace(layers, **{one.kind: parts})
+    return layers
+
+
+def _counts(one: _Number) -> bool:
+    return one.field in ("threads", "servers")
+
+
+def _put(part: Any, field: str, value: Formula) -> Any:
+    if field != "demand":
+        return replace(part, **{field: value})
+    first = _first(part.flow)
+    return replace(
+        part,
+        flow=with_steps(
+            part.flow, lambda step: replace(step, demand=value) if step == first else step
+        ),
+    )
+
+
+def _found(layers: Layers | None) -> dict[str, _Number]:
+    each = {} if layers is None else dict(_numbers(layers))
+    return {
+        name: one
+        for name, one in each.items()
+        if name.isidentifier() and one.value.constant is not None and 0 <= one.value.constant < inf
+    }
+
+
+def _numbers(layers: Layers) -> Iterator[tuple[str, _Number]]:
+    for name, task in layers.tasks.items():
+        for field, said in _of(task).items():
+            yield f"{name}_{said}", _Number(getattr(task, field), "tasks", name, field)
+    for name, one in layers.processors.items():
+        yield f"{name}_servers", _Number(one.servers, "processors", name, "servers")
+    for name, entry in layers.entries.items():
+        if step := _first(entry.flow):
+            yield f"{name}_demand", _Number(step.demand, "entries", name, "demand")
+
+
+def _of(task: Task) -> Mapping[str, str]:
+    """Fields of a task with the end of the name of each."""
+    if task.clients:
+        return {"threads": "population", "think_time": "think_time"}
+    return {"threads": "threads"}
+
+
+def _first(flow: Flow) -> Step | None:
+    """The first phase of what is done in phases."""
+    phases = in_phases(stated(flow))
+    return phases[0] if phases else None
