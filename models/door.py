@@ -1,7 +1,7 @@
-"""The one door up: who does what a model or an answer is asked, named and not imported.
+"""The one door upwards: who does what a model or an answer is asked, by name, without imports.
 
-Values stand below those who solve, fit, show and draw them. What they are asked goes through
-`headway.models.language.verbs`, which learns here where each verb is done.
+Values are in rooms below those that solve, fit, show and draw them. What they are asked goes
+through `headway.models.language.verbs`, which learns here where each verb is implemented.
 """
 
 import re
@@ -54,7 +54,8 @@ SHOWN: dict[str, tuple[str, str]] = {
 """Where the ``describe`` of each kind of answer is, and its figure in `headway.models.plotting`.
 
 All its forms follow from its description (`headway.models.tables.forms`); the figure of a
-`LoadTest` is ``load_test_figure``. What has no figure here has none, or a verb of its own below.
+`LoadTest` is ``load_test_figure``. A kind that is not here has no figure, or a verb of its own
+below.
 """
 
 FORMS = {
@@ -158,7 +159,7 @@ PLACES: dict[str, dict[str, str]] = {
         "contents": "headway.models.reports.kinds.modelled:predicted_contents",
     },
 }
-"""Functions as ``module:name``, by verb, by the kind of value that is asked."""
+"""Functions as ``module:name``, by verb and then by kind of value."""
 
 for kind, (described, drawn) in SHOWN.items():
     places = PLACES.setdefault(kind, {})

@@ -1,4 +1,4 @@
-"""Zip and tar archives: their files, one after another, within limits and nothing written."""
+"""Zip and tar archives: their files, one after another, within limits and without writing any."""
 
 import io
 import stat
@@ -29,7 +29,7 @@ Member = tuple[str, bytes]
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _ENTRY = b"PK\x01\x02"
 _METHODS = {8: DEFLATE, 12: BZIP2, 14: LZMA, 93: ZSTD}
-"""How zip files name compressions (APPNOTE 4.4.5); 0 is none."""
+"""Numbers that zip files use for compressions (APPNOTE 4.4.5); 0 is none."""
 
 _ENCRYPTED, _MARKED = 0x1, 0x2
 _BLOCK = 512
@@ -39,12 +39,12 @@ _ATTRIBUTES = "xgLK"
 
 
 def is_zip(head: bytes) -> bool:
-    """Whether a file that begins so is a zip archive."""
+    """Whether a file that begins like this is a zip archive."""
     return head.startswith(_ZIP_STARTS)
 
 
 def is_tar(head: bytes) -> bool:
-    r"""Whether a file that begins so is a tar archive: its first block has the right sum.
+    r"""Whether a file that begins like this is a tar archive: its first block's sum is right.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def is_tar(head: bytes) -> bool:
 
 @contextmanager
 def _readable(source: str) -> Iterator[None]:
-    """Refuse what others' code cannot read: it fails as it will."""
+    """Refuse what the standard library cannot read, whatever error it raises."""
     try:
         yield
     except HeadwayError:
@@ -75,9 +75,9 @@ def zip_entries(content: bytes, source: str, room: UnpackLimit) -> list[zipfile.
     Raises
     ------
     MeasurementError
-        For one that is damaged, or names more files than there is room for.
+        For an archive that is damaged, or contains more files than allowed.
     """
-    room.add(content.count(_ENTRY))  # before it is read, which takes its time
+    room.add(content.count(_ENTRY))  # before the directory is read, which takes time
     with _readable(source), zipfile.ZipFile(io.BytesIO(content)) as archive:
         return archive.infolist()
 
@@ -90,7 +90,7 @@ def zip_members(content: bytes, source: str, largest: int, room: UnpackLimit) ->
     content, source
         The archive, and its name for messages.
     largest
-        Bytes of one file.
+        Most bytes of one file.
     room
         What may be unpacked in all.
 
@@ -122,7 +122,7 @@ def _is_special(entry: zipfile.ZipInfo) -> bool:
 
 
 def _of_entry(content: bytes, entry: zipfile.ZipInfo, source: str) -> bytes:
-    """One file of a zip archive, unpacked to the size that the directory says."""
+    """One file of a zip archive, unpacked to the size stated in the directory."""
     if entry.flag_bits & _ENCRYPTED:
         msg = f"{source}: is encrypted; unpack it and give its files"
         raise MeasurementError(msg)
@@ -147,7 +147,7 @@ def _of_entry(content: bytes, entry: zipfile.ZipInfo, source: str) -> bytes:
 
 
 def _packed(content: bytes, entry: zipfile.ZipInfo, source: str) -> bytes:
-    """The bytes of a file as they are in a zip archive, behind its own head."""
+    """The bytes of a file as they are in a zip archive, after its local header."""
     start = entry.header_offset
     head = content[start : start + 30]
     if len(head) < 30 or not head.startswith(_ZIP_STARTS[0]):
@@ -160,12 +160,12 @@ def _packed(content: bytes, entry: zipfile.ZipInfo, source: str) -> bytes:
 def tar_members(stream: BinaryIO, source: str, largest: int, room: UnpackLimit) -> list[Member]:
     """Unpack a tar archive; links, devices and folders are left out.
 
-    Where a name comes again, the last file counts, as when it is unpacked to a disk.
+    If a name is repeated, the last file counts, as when an archive is unpacked to disk.
 
     Parameters
     ----------
     stream
-        The archive, compressed no more; it is read to its end, where its check is.
+        The archive, already decompressed; it is read to its end, where its checksum is.
     source, largest, room
         As for `zip_members`.
 
@@ -210,7 +210,7 @@ def _header(stream: BinaryIO, source: str) -> tarfile.TarInfo | None:
 
 
 def _told(header: tarfile.TarInfo, stream: BinaryIO, source: str) -> dict[str, str]:
-    """What an entry says of the next one, as pax names it."""
+    """What an entry says of the next one, under pax's names."""
     if header.size > _LONGEST_NAME:
         raise damaged(source, "a name of more than a megabyte")
     data = _exactly(stream, header.size, source)
@@ -240,7 +240,7 @@ def _name(data: bytes) -> str:
 
 
 def _size(header: tarfile.TarInfo, told: dict[str, str], source: str) -> int:
-    """Bytes behind a header: as its pax header says, or itself."""
+    """Bytes after a header: as its pax header says, or else as it says itself."""
     said = told.get("size", str(header.size))
     if not (said.isascii() and said.isdigit()):
         raise damaged(source, f"a size of {quoted(said)}")
@@ -248,7 +248,7 @@ def _size(header: tarfile.TarInfo, told: dict[str, str], source: str) -> int:
 
 
 def _exactly(stream: BinaryIO, size: int, source: str) -> bytes:
-    """So many bytes, and what fills their last block."""
+    """A number of bytes, and skip what fills their last block."""
     data = stream.read(size)
     filling = stream.read(-size % _BLOCK)
     if len(data) + len(filling) < size + -size % _BLOCK:
@@ -257,7 +257,7 @@ def _exactly(stream: BinaryIO, size: int, source: str) -> bytes:
 
 
 def _check_entry(header: tarfile.TarInfo, told: dict[str, str], name: str, source: str) -> None:
-    """Refuse files with holes, and names outside the archive."""
+    """Refuse sparse files, and names outside the archive."""
     if header.type == tarfile.GNUTYPE_SPARSE or any(key.startswith("GNU.sparse") for key in told):
         msg = f"{source}: {quoted(name)} is stored with holes; pack it without --sparse"
         raise MeasurementError(msg)

@@ -1,4 +1,4 @@
-"""A model made of the entries of a model file, each error with its place in the file."""
+"""A model built from the entries of a model file; each error has its place in the file."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ from headway.numerals import digits
 
 
 class Builder(Links, Algorithms, Stations, Regions):
-    """Builds a model from the entries of a file, each after those it needs."""
+    """Builds a model from the entries of a file, each after those that it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
         entry = with_forks(with_sources(entry, place), place)
@@ -40,7 +40,7 @@ class Builder(Links, Algorithms, Stations, Regions):
         self.bound = {n: p for n, p in entry.parameters.items() if p.formula is not None}
 
     def miss_curve(self, file: str) -> dict[str, list[float]]:
-        """Sizes and miss ratios of a file beside the model's."""
+        """Sizes and miss ratios from a file in the model file's folder."""
         from headway.models.files.curves import miss_curve
 
         return miss_curve(file, self.place.source)
@@ -77,7 +77,7 @@ class Builder(Links, Algorithms, Stations, Regions):
         )
 
     def _with_tables(self, model: Model) -> Model:
-        """The model with what a fit wrote of it: the form that was tried, and measured tails."""
+        """The model with what a fit wrote about it: the form that was tried, and measured tails."""
         entry = self.entry
         if entry.form is not None:
             from headway.models.files.forms import form_of
@@ -90,7 +90,7 @@ class Builder(Links, Algorithms, Stations, Regions):
         return model
 
     def _with_draws(self, model: Model) -> Model:
-        """The model with what is known of its uncertain parameters together."""
+        """The model with the joint draws of its uncertain parameters."""
         entry = self.entry
         if entry.correlations:
             from headway.models.files.correlations import correlations_of
@@ -104,13 +104,13 @@ class Builder(Links, Algorithms, Stations, Regions):
         return model
 
     def _highest(self, model: Model, name: str) -> float:
-        """The highest load that a model was fitted to, under the name of a parameter."""
+        """The highest load to which a model was fitted, under the name of a parameter."""
         with self.place("measured", name):
             parameter = model.exposing(name).parameters[name]
             return quantity(self.entry.measured[name], parameter.unit, name)
 
     def _alternatives(self) -> tuple[Alternative[Model], ...]:
-        """Other models of the same system; the weights leave the file's own model a share."""
+        """Other models of the same system; their weights leave a share for the file's own model."""
         each = self.entry.alternatives
         for one in each:
             if not one.weight > 0:

@@ -15,8 +15,7 @@ def correlations_of(
     Raises
     ------
     ModelFileError
-        For keys that are no two names, unknown or certain parameters, and correlations that
-        cannot be.
+        For keys that are not two names, unknown or certain parameters, and impossible correlations.
     """
     keys = {_pair(key, place): key for key in entries}
     correlations = {pair: entries[key] for pair, key in keys.items()}
@@ -36,5 +35,5 @@ def _pair(key: str, place: KeyLines) -> Pair:
 
 
 def correlation_table(correlations: Correlations) -> dict[str, float]:
-    """The table as it is read."""
+    """The table in the form in which it is read."""
     return {", ".join(pair): float(value) for pair, value in correlations.items()}

@@ -12,10 +12,10 @@ from headway.models.language.units import unit
 from headway.queueing.caches.curves import first_fault
 
 LARGEST_CURVE = 1_000_000
-"""Bytes of a curve."""
+"""Most bytes of a curve."""
 
 _FEWEST = 2
-"""Rows of a curve."""
+"""Fewest rows of a curve."""
 
 _HEAD = re.compile(
     r"(size|miss_ratio|hit_ratio)(?:_([\w%]+)|\s*\[(.*)\]|\s*\((.*)\))?", re.IGNORECASE
@@ -40,7 +40,7 @@ def miss_curve(file: str, model: str) -> dict[str, list[float]]:
     Raises
     ------
     MeasurementError
-        For a file that cannot be read, or is no such curve, with the line.
+        For a file that cannot be read, or is not such a curve, with the line.
     """
     path = Path(model).parent / file
     rows = [
@@ -70,7 +70,7 @@ _Column = tuple[int, float]
 
 
 def _columns(file: str, head: list[str]) -> dict[str, _Column]:
-    """Where the named columns are, and the factor of their unit."""
+    """The positions of the named columns, and the factors of their units."""
     columns = {}
     for place, cell in enumerate(head):
         if match := _HEAD.fullmatch(cell):
@@ -91,7 +91,7 @@ def _scale(file: str, cell: str, text: str) -> float:
 
 
 def _ratio(file: str, columns: dict[str, _Column]) -> tuple[_Column, bool]:
-    """The column of misses, or of hits, and which it is."""
+    """The column of misses, or of hits, and which of the two it is."""
     given = [name for name in ("miss_ratio", "hit_ratio") if name in columns]
     if len(given) != 1:
         msg = f"{file}: needs exactly one column miss_ratio or hit_ratio"

@@ -1,6 +1,6 @@
 """The table ``[draws]`` of a model file: values of parameters that are plausible together.
 
-A line of names, then a line a set of values in SI, each set as plausible as any other.
+A line of names, then a line for each set of values in SI; all sets are equally plausible.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from headway.models.language.parameters import Parameter
 
 _PLACE = ("draws", "sets")
 
-_DIGITS = 6  # of a value: far more than any is sure of
+_DIGITS = 6  # significant digits of a value: far more than are known
 
 
 def draws_of(
@@ -25,8 +25,8 @@ def draws_of(
     Raises
     ------
     ModelFileError
-        For names that are no uncertain parameters, lines of another length, and values that are
-        no numbers or out of bounds.
+        For names that are not uncertain parameters, lines of another length, and values that are
+        not numbers or are out of bounds.
     """
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if not lines:

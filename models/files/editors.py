@@ -1,6 +1,6 @@
-"""The JSON schema of model files: editors complete and check TOML by it.
+"""The JSON schema of model files, by which editors complete and check TOML.
 
-Taplo, Even Better TOML and Tombi find it by the first line of a file, and take draft 7.
+Taplo, Even Better TOML and Tombi find it by the first line of a file, and use draft 7.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.stations.listed.kinds import STATIONS, WRITTEN, station_kind
 
 SCHEMA_FILE = "model.schema.json"
-"""What the schema is called where it stands beside model files."""
+"""Name of the schema file in the folder of a model file."""
 
 SCHEMA_LINE = f"#:schema ./{SCHEMA_FILE}\n\n"
-"""The first line of a model file; Tombi wants the empty one after it."""
+"""The first line of a model file; Tombi needs the empty line after it."""
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 
@@ -29,15 +29,15 @@ _DRAFT = "http://json-schema.org/draft-07/schema#"
 def json_schema(kinds: Iterable[str] = STATIONS, disciplines: Iterable[str] = DISCIPLINES) -> Json:
     """The JSON schema of model files, which accepts every file that can be read.
 
-    What no schema can say is left to the reader: whether names are known, formulas make sense,
-    and numbers are possible.
+    What no schema can say is left to the reader: whether names are known, formulas make sense, and
+    numbers are possible.
 
     Parameters
     ----------
     kinds
-        Names of the kinds of station that a file may use; headway's own if left out.
+        Names of the kinds of station that a file may use; by default headway's own.
     disciplines
-        Names of their disciplines, likewise.
+        Names of their disciplines; by default headway's own.
 
     Examples
     --------
@@ -86,7 +86,8 @@ def _by_kind(
 ) -> Json:
     """A table whose keys depend on one of its words.
 
-    First the keys of all kinds together, from which editors complete; then those of each kind.
+    First come the keys of all kinds together, which editors use for completion; then those of each
+    kind.
     """
     described = {kind: keyed(keys) for kind, keys in tables.items()}
     every = keyed({name: word})
@@ -97,13 +98,13 @@ def _by_kind(
 
 
 def _case(name: str, kind: str, own: Json) -> Json:
-    """What a table of one kind may say."""
+    """The keys of a table of one kind."""
     known = {**own, "properties": {name: {}, **own["properties"]}}
     return {"if": {"properties": {name: {"enum": [kind]}}, "required": [name]}, "then": known}
 
 
 def _together(tables: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
-    """Every key of several tables, with the words and forms that most of them give it."""
+    """All keys of several tables, with the description and form that most of them have."""
     by_key: dict[str, list[Json]] = {}
     for table in tables:
         for key, one in table.items():
@@ -112,7 +113,7 @@ def _together(tables: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
 
 
 def _usual(each: list[Json]) -> Json:
-    """What several tables say of a key: their usual words, and its form where they agree on it."""
+    """A key as several tables have it: the usual description, and its form if all agree."""
     usual = Counter(one["description"] for one in each).most_common(1)[0][0]
     forms = [{k: v for k, v in one.items() if k != "description"} for one in each]
     return {"description": usual, **(forms[0] if all(form == forms[0] for form in forms) else {})}

@@ -15,13 +15,13 @@ Names = Collection[str]
 
 
 def form_of(entry: schema.FormEntry | None, known: Names, place: KeyLines) -> FormTable | None:
-    """Read the table of a model with these parameters; None where there is none.
+    """Read the table of a model with these parameters; None if there is no table.
 
     Raises
     ------
     ModelFileError
-        For names that are no parameters, formulas of anything else than `CURVE` to start from
-        or than facts to be told, and loads that are none.
+        For names that are not parameters, start formulas that use anything but `CURVE`, formulas of
+        facts that use anything but facts, and unknown loads.
     """
     if entry is None:
         return None
@@ -48,7 +48,7 @@ def form_of(entry: schema.FormEntry | None, known: Names, place: KeyLines) -> Fo
 def _of_curve(
     table: Mapping[str, schema.Scalar], known: Names, place: KeyLines, key: str
 ) -> dict[str, Formula]:
-    """Formulas in what a curve shows, by parameter."""
+    """Formulas in terms of a curve, by parameter."""
     _check(table, known, place, key)
     return {name: _formula(str(text), CURVE, place, key, name) for name, text in table.items()}
 
@@ -85,7 +85,7 @@ def _check(names: Iterable[str], known: Names, place: KeyLines, *path: str) -> N
 
 
 def form_table(form: FormTable) -> dict[str, Any]:
-    """The table as it is read, empty entries left out."""
+    """The table in the form in which it is read, without empty entries."""
     table = {
         "family": form.family,
         "saturation": form.saturation.text if form.saturation else "",

@@ -1,4 +1,4 @@
-"""Bytes and text from outside: files, and pipes that a shell gives, never more than a limit."""
+"""Bytes and text from outside: files, and pipes that a shell provides, always up to a limit."""
 
 import errno
 import os
@@ -12,23 +12,23 @@ from pathlib import Path
 from headway.errors import MeasurementError
 
 STDIN = "-"
-"""What stands for standard input in the place of a file's name."""
+"""Stands for standard input in place of a file's name."""
 
 ARCHIVES = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".zst")
-"""Endings of names of files that may hold others, or a long one."""
+"""Endings of files that may contain other files, or a long one."""
 
 _GIVEN = re.compile(r"/dev/(?:fd/([0-9]{1,9})|(stdin))|/proc/self/fd/([0-9]{1,9})", re.ASCII)
 
 
 _ALLOWED: ContextVar[tuple[Path, ...]] = ContextVar("_ALLOWED", default=())
-"""Folders that files must lie in; none for any."""
+"""Folders in which files must be; empty for any."""
 
 
 @contextmanager
 def only_within(*folders: Path) -> Iterator[None]:
-    """Read and write only what lies in some folders, whatever names, links and files say.
+    """Read and write only inside some folders, whatever names, links and files say.
 
-    What a shell has opened is no file in them.
+    What a shell has opened is not a file in them.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def only_within(*folders: Path) -> Iterator[None]:
 
 
 def check_allowed(path: Path) -> None:
-    """Refuse a file outside the folders that files must lie in.
+    """Refuse a file outside the folders in which files must be.
 
     Raises
     ------
     PermissionError
-        If it lies, or leads, outside of all of them.
+        If it is, or leads, outside all of them.
 
     Examples
     --------
@@ -69,13 +69,13 @@ def check_allowed(path: Path) -> None:
 def read_bytes(path: Path, largest: int) -> bytes:
     """Read a file whole, or what a shell pipes in: ``-``, ``/dev/stdin``, ``<(command)``.
 
-    What is read is limited, whatever the file claims to hold. Devices, sockets and named pipes
-    are refused, as they may never end or never begin.
+    Only up to a limit is read, whatever the file claims to contain. Devices, sockets and named
+    pipes are refused, as they may never end or never begin.
 
     Raises
     ------
     MeasurementError
-        If it is missing, unreadable, no file, or larger than `largest` bytes.
+        If it is missing, unreadable, not a file, or larger than `largest` bytes.
     """
     try:
         content, claimed = _content(path, largest + 1)
@@ -97,7 +97,7 @@ def read_text(path: Path, largest: int) -> str:
     Raises
     ------
     MeasurementError
-        As `read_bytes`, or if it is no text.
+        As for `read_bytes`, and if it is not text.
     """
     try:
         return read_bytes(path, largest).decode("utf-8-sig")
@@ -107,7 +107,7 @@ def read_text(path: Path, largest: int) -> str:
 
 
 def is_given(path: Path) -> bool:
-    """Whether a path names what a shell has opened, rather than a file.
+    """Whether a path refers to what a shell has opened, rather than to a file.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def is_given(path: Path) -> bool:
 
 
 def _content(path: Path, most: int) -> tuple[bytes, int]:
-    """The first bytes of a file or given descriptor, and how many it claims to hold."""
+    """The first bytes of a file or given descriptor, and how many it claims to contain."""
     check_allowed(path)
     if is_given(path):
         descriptor = _GIVEN.fullmatch(str(path))
@@ -132,7 +132,7 @@ def _content(path: Path, most: int) -> tuple[bytes, int]:
 
 
 def _check_kind(handle: int) -> None:
-    """Refuse what is no regular file."""
+    """Refuse anything but a regular file."""
     mode = os.fstat(handle).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

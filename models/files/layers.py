@@ -21,7 +21,7 @@ from headway.queueing.layers.parts import Entry, Processor, Task
 
 
 def layer_tables(layers: Layers) -> dict[str, Any]:
-    """The tables ``[processors]`` and ``[tasks]``; keys with their usual values are left out."""
+    """The tables ``[processors]`` and ``[tasks]``, without keys that have their default values."""
     return {
         "processors": {
             name: _keys(ProcessorEntry, one)
@@ -33,7 +33,7 @@ def layer_tables(layers: Layers) -> dict[str, Any]:
 
 
 def _keys(shape: type[NamedTuple], *parts: Processor | Task | Entry | Step) -> dict[str, Any]:
-    """What parts say by the keys of a table, where it is not what the table says by itself."""
+    """The values of parts by the keys of a table, if they are not the table's defaults."""
     table: dict[str, Any] = {}
     for part in parts:
         for field in fields(part):
@@ -64,7 +64,7 @@ def _task(layers: Layers, name: str) -> dict[str, Any]:
 
 
 def _entry(name: str, entry: Entry) -> dict[str, Any]:
-    """By one step, with a second phase or none, or by a flow of activities."""
+    """An entry's keys: for one step, perhaps with a second phase, or a flow of activities."""
     parts = stated(entry.flow)
     phases = in_phases(parts) if any(steps(Series(parts))) else (Step(name),)
     if phases is None or len(phases) > 2:
@@ -84,7 +84,7 @@ def _activities(name: str, parts: tuple[Flow, ...]) -> dict[str, Any]:
 
 
 def _after(part: Together) -> dict[str, Any]:
-    """For which other branches some wait, each by its first activity."""
+    """The branches that some branches wait for, each named by its first activity."""
     names = [next(steps(branch), ("", None))[0] for branch in part.branches]
     waits: dict[str, Any] = {}
     for number, (others, needed) in enumerate(part.behind):

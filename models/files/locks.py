@@ -1,4 +1,4 @@
-"""One writer at a time of a file that is written again and again."""
+"""One writer at a time for a file that is written again and again."""
 
 import os
 import sys
@@ -11,9 +11,9 @@ from headway.errors import OutputError
 
 @contextmanager
 def only_writer(path: Path) -> Iterator[None]:
-    """Keep others that ask here from writing a file; the lock is on a hidden file beside it.
+    """Keep other users of this function from writing a file, by a lock on a hidden file next to it.
 
-    The system releases the lock when this process ends, however it ends. Where locks are unknown
+    The system releases the lock when this process ends, however it ends. Where locks do not exist
     (Windows, some network file systems), every process may write.
 
     Parameters
@@ -24,7 +24,7 @@ def only_writer(path: Path) -> Iterator[None]:
     Raises
     ------
     OutputError
-        If somebody else has the lock, or nothing can be written beside the file.
+        If another process has the lock, or nothing can be written next to the file.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def only_writer(path: Path) -> Iterator[None]:
 
 
 def _locked(beside: Path) -> int:
-    """Open and lock a file that its holder removes: the one that is locked is still there."""
+    """Open and lock a file that its holder deletes: make sure that the locked file still exists."""
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     while True:

@@ -1,4 +1,4 @@
-"""Compressed files as streams: read to their end, where their checks are, within limits."""
+"""Compressed files as streams, read to their end, where their checksums are, within limits."""
 
 import io
 import re
@@ -23,24 +23,24 @@ _STARTS = {
 """How a compressed file begins: RFC 1952, bzip2's block and end marks, the xz format, RFC 8878."""
 
 MOST_GROWTH = 200
-"""Unpacked bytes per packed one beyond which a file is refused.
+"""Unpacked bytes per packed byte above which a file is refused.
 
 Measured (gzip, ``xz -9``): logs of requests 11 and 19, ten results of fio 16 and 22, all sample
 outputs of tools 7 and 14. Bombs give about 1,000 (gzip) and more.
 """
 
 _GROWN = 16_000_000
-"""Bytes that any file may unpack to before its growth counts."""
+"""Bytes to which any file may unpack before its ratio counts."""
 
 _MEMORY = 512 * 2**20
-"""Memory of a decompressor [B]; ``xz -9`` needs 65 MiB."""
+"""Most memory of a decompressor [B]; ``xz -9`` needs 65 MiB."""
 
 _ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 _PIECE = 65536
 
 
 class Machine(Protocol):
-    """What unpacks: the interface of `bz2.BZ2Decompressor` and its siblings."""
+    """A decompressor: the interface of `bz2.BZ2Decompressor` and its siblings."""
 
     @property
     def eof(self) -> bool:
@@ -48,14 +48,14 @@ class Machine(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether it has nothing left to unpack."""
+        """Whether nothing is left to unpack."""
 
     @property
     def unused_data(self) -> bytes:
         """What follows the end of its stream."""
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        """Unpack at most so many bytes."""
+        """Unpack at most a number of bytes."""
 
 
 class _Zlib:
@@ -125,11 +125,11 @@ class UnpackLimit:
     Parameters
     ----------
     source
-        The file, for messages.
+        The file's name, for messages.
     most
-        Bytes.
+        Most bytes.
     members
-        Files.
+        Most files.
     """
 
     def __init__(self, source: str, most: int, members: int = 1) -> None:
@@ -137,12 +137,12 @@ class UnpackLimit:
         self._bytes = self._files = 0
 
     def take(self, size: int) -> None:
-        """Take room for some bytes.
+        """Use part of the bytes allowed.
 
         Raises
         ------
         MeasurementError
-            Where there is none.
+            If there are not enough.
         """
         self._bytes += size
         if self._bytes > self._most:
@@ -153,12 +153,12 @@ class UnpackLimit:
             raise MeasurementError(msg)
 
     def add(self, files: int = 1) -> None:
-        """Take room for some files.
+        """Use part of the files allowed.
 
         Raises
         ------
         MeasurementError
-            Where there is none.
+            If there are not enough.
         """
         self._files += files
         if self._files > self._members:
@@ -170,29 +170,29 @@ class UnpackLimit:
 
 
 def damaged(source: str, why: str) -> MeasurementError:
-    """The error of what cannot be unpacked."""
+    """The error for a file that cannot be unpacked."""
     return MeasurementError(f"{source}: cannot be unpacked ({why}); copy or pack it again")
 
 
 class Unpacking(io.RawIOBase):
-    """The content of a compressed file, from its beginning to its end.
+    """The content of a compressed file, from beginning to end.
 
     Parameters
     ----------
     file
         The compressed bytes.
     kind
-        As `compression` says.
+        Its kind, as `compression` returns it.
     source
-        The file, for messages.
+        The file's name, for messages.
     room
         What may be unpacked; None for a file that is read line by line.
 
     Raises
     ------
     MeasurementError
-        While it is read: for a file that is damaged or ends too early, that unpacks to more than
-        there is room for, or to more than 200 times its size.
+        While reading: for a file that is damaged or ends too early, unpacks to more than is
+        allowed, or to more than 200 times its size.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class Unpacking(io.RawIOBase):
         return True
 
     def close(self) -> None:
-        """Close the file too."""
+        """Close the file as well."""
         self._file.close()
         super().close()
 
@@ -219,7 +219,8 @@ class Unpacking(io.RawIOBase):
             data = self._next(len(view))
         except HeadwayError:
             raise
-        except Exception as error:  # each module has its own, and ValueError, and EOFError
+        # each module has errors of its own, and ValueError, and EOFError
+        except Exception as error:
             raise self._damaged(str(error)) from None
         view[: len(data)] = data
         self._count(len(data))
@@ -235,10 +236,10 @@ class Unpacking(io.RawIOBase):
                 return data
 
     def _packed(self) -> bytes:
-        """What the machine wants next; a new machine where another stream follows."""
+        """The next packed bytes for the decompressor; a new one if another stream follows."""
         if self._machine.eof:
             rest = self._machine.unused_data + self._more()
-            while rest and not rest.strip(b"\0"):  # as tapes pad files
+            while rest and not rest.strip(b"\0"):  # tapes pad files with zeros
                 rest = self._more()
             rest = rest.lstrip(b"\0")
             if rest and compression(rest) != self._kind:
@@ -274,9 +275,10 @@ class Unpacking(io.RawIOBase):
 
 
 def stated(content: bytes) -> int:
-    """Bytes that a gzip file says that it unpacks to, at its end; 0 of any other.
+    """Unpacked size that a gzip file states at its end; 0 for any other file.
 
-    Of several streams it is the last one's size, and the size is modulo 2**32: never too much.
+    With several streams it is the size of the last one, and sizes are modulo 2**32: never too
+    large.
     """
     is_gzip = compression(content) == GZIP and len(content) > 18
     return int(struct.unpack("<I", content[-4:])[0]) if is_gzip else 0
@@ -290,14 +292,14 @@ def unpacking(
 
 
 def unpacked_whole(content: bytes, source: str, largest: int) -> bytes:
-    """Unpack a single compressed file; one that is not compressed stays as it is.
+    """Unpack a single compressed file; a file that is not compressed is returned as it is.
 
     Parameters
     ----------
     content, source
         Its bytes, and its name for messages.
     largest
-        Bytes that it may unpack to.
+        Most bytes to which it may unpack.
 
     Raises
     ------
@@ -318,14 +320,14 @@ def unpacked_whole(content: bytes, source: str, largest: int) -> bytes:
 
 
 def lzma_of_zip(data: bytes, size: int, *, marked: bool) -> bytes:
-    """LZMA as zip files have it, with the head of a file of its own.
+    """LZMA data of a zip file, with the header of an LZMA file.
 
     Parameters
     ----------
     data
         Version, length and properties of the stream, then the stream (APPNOTE 5.8.8).
     size, marked
-        Bytes that it unpacks to, and whether a mark shows its end.
+        Unpacked size in bytes, and whether a marker shows the end.
     """
     if len(data) < 9 or struct.unpack_from("<H", data, 2)[0] != 5:
         msg = "no LZMA properties"

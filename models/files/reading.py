@@ -1,4 +1,4 @@
-"""Model files: TOML text into a model. Data only; formulas never reach ``eval``."""
+"""Model files: TOML text to a model. They are data only; formulas never reach ``eval``."""
 
 import tomllib
 from pathlib import Path
@@ -15,10 +15,10 @@ from headway.models.files.intake import read_text
 from headway.models.structure.model import Model
 
 LARGEST_FILE = 1_000_000
-"""Bytes; a model file is written by hand."""
+"""Most bytes of a model file, which is written by hand."""
 
 MOST_ENTRIES = 10_000
-"""Parameters, stations, routes and so on, counted together."""
+"""Most parameters, stations, routes and so on, counted together."""
 
 
 def read_model(path: str | Path) -> Model:
@@ -27,7 +27,7 @@ def read_model(path: str | Path) -> Model:
     Raises
     ------
     ModelFileError
-        With file, line, and remedy, for whatever is wrong in it.
+        With file, line, and remedy, for anything that is wrong in it.
 
     Examples
     --------
@@ -73,7 +73,8 @@ def parse_model(text: str, source: str = "model") -> Model:
 def _entry(text: str, place: "KeyLines") -> schema.ModelEntry:
     try:
         document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also whole numbers without end
+    # ValueError is also raised for whole numbers of excessive length
+    except (ValueError, RecursionError) as error:
         msg = f"not TOML: {str(error)[:200]}"
         raise place.error(msg) from None
     if wrong := too_many(document):

@@ -1,4 +1,4 @@
-"""Tables as text: CSV, cells parted by semicolons or tabs where the header is, or Markdown."""
+"""Tables as text: CSV, cells separated by semicolons or tabs if the header's are, or Markdown."""
 
 import io
 import re
@@ -13,23 +13,23 @@ from headway.numerals import counted
 _MARKS = (",", ";", "\t")
 
 MOST_ROWS = 1_000_000
-"""Rows; a curve has some dozens, repeats some thousands."""
+"""Most rows; a curve has some dozens, repeats some thousands."""
 
 MOST_COLUMNS = 1000
-"""Columns; what a benchmark tells of a run takes some dozens."""
+"""Most columns; a benchmark reports some dozens for a run."""
 
 
 def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
-    r"""The rows of a table with their lines; blank ones and ``#`` comments are left out.
+    r"""The rows of a table with their line numbers, without blank lines and ``#`` comments.
 
-    A comment is the header where numbers follow at once, a cell for each of its titles.
+    A comment is the header if numbers follow directly, one cell for each of its titles.
 
     Parameters
     ----------
     text
-        The whole table; its first rows tell what parts the cells.
+        The whole table; its first rows show the separator.
     source
-        What to call the text in errors.
+        The name of the text in errors.
 
     Raises
     ------
@@ -64,7 +64,7 @@ _RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*")
 
 
 def is_markdown(text: str) -> bool:
-    r"""Whether the first two lines of a text are the head of a table in Markdown.
+    r"""Whether the first two lines of a text are the head of a Markdown table.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def is_markdown(text: str) -> bool:
 
 
 def _of_markdown(text: str) -> list[tuple[int, list[str]]]:
-    """The rows of a table in Markdown, up to the first line that is none of it."""
+    """The rows of a Markdown table, up to the first line that is not part of it."""
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     rows = takewhile(lambda row: _BAR.fullmatch(row[1]), lines)
     kept = ((n, line) for n, line in rows if not _RULE.fullmatch(line))
@@ -84,7 +84,7 @@ def _of_markdown(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _names(titles: Sequence[str], first: Sequence[str]) -> bool:
-    """Whether what looks like a comment names the columns of the numbers below it."""
+    """Whether a comment is the names of the columns of the numbers below it."""
     words, numbers = ([number_of(cell) is None for cell in row] for row in (titles, first))
     return len(titles) == len(first) > 1 and all(titles) and all(words) and not all(numbers)
 
@@ -98,10 +98,10 @@ def _is_comment(text: str) -> bool:
 
 
 def _separator(text: str) -> str:
-    """Tell what parts the cells: what gives the first rows alike most cells, else the header."""
+    """Find the separator: the one that gives the first rows most equal cells, or the header."""
     telling = (s for s in text.splitlines() if s.strip() and not _is_comment(s))
     first = list(islice(telling, 2))
-    # Where they give as many, decimal commas are likelier than words parted by semicolons.
+    # If several do, decimal commas are likelier than words separated by semicolons.
     counts = {mark: [_cells(line, mark) for line in first] for mark in _MARKS[::-1]}
     alike = {mark: n[0] for mark, n in counts.items() if len(n) > 1 and n[0] == n[1] > 1}
     if alike:
@@ -114,7 +114,7 @@ class UnevenRows(MeasurementError):
 
 
 def _cells(line: str, mark: str) -> int:
-    """How many cells a line has if a mark parts them; quotes that do not end make none."""
+    """Number of cells of a line with a given separator; none for unclosed quotes."""
     import csv
 
     try:
@@ -138,7 +138,7 @@ def header_and_rows(text: str, source: str) -> tuple[list[str], list[tuple[int, 
 def check_cells(
     header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
 ) -> None:
-    """Refuse a table that is too long, has a bad header, or rows of another length."""
+    """Refuse a table that is too long, has a bad header, or has rows of another length."""
     if len(rows) >= MOST_ROWS:
         msg = f"{source}: more rows than the limit of {MOST_ROWS:,}; average them first"
         raise MeasurementError(msg)

@@ -1,6 +1,6 @@
-"""What ships with headway: ready models in `catalogue/`, published tables in `data/`.
+"""Files that ship with headway: ready models in `catalogue/`, published tables in `data/`.
 
-Models that other packages offer stand in the catalogue beside its own.
+Models that other packages offer are in the catalogue as well.
 """
 
 import os.path
@@ -75,9 +75,9 @@ def is_own(name: str) -> bool:
 
 
 def may_be_form(name: str) -> bool:
-    """Whether a model of the catalogue has a table ``[form]``; of another package's, it may.
+    """Whether a catalogue model has a table ``[form]``; a model of another package may have one.
 
-    A third of those that ship have one: the others need not be parsed to know it.
+    A third of those that ship have one: the others need not be parsed in order to know.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def may_be_form(name: str) -> bool:
 
 
 def _model_of(point: "EntryPoint") -> Model:
-    """A model as another package has it: a file beside its modules."""
+    """A model of another package: a file next to its modules."""
     from importlib.resources import files
 
     path = files(point.module) / f"{point.name}.toml"
@@ -132,7 +132,7 @@ def shipped_or_own(path: Path) -> Path:
 
 
 def shipped_name(path: Path) -> str:
-    """The user's name of a file: its place under ``data/`` if it ships, else its path.
+    """The name of a file for messages: its place under ``data/`` if it ships, otherwise its path.
 
     Examples
     --------

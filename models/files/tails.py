@@ -1,4 +1,4 @@
-"""The table ``[tails]`` of a model file: what measured percentiles are over those of its law."""
+"""The table ``[tails]`` of a model file: ratios of measured percentiles to those of its law."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ def tails_of(entries: Mapping[str, float], place: KeyLines) -> dict[float, float
     Raises
     ------
     ModelFileError
-        For keys that are no percentage between 0 and 100, and ratios that are not above 0.
+        For keys that are not percentages between 0 and 100, and ratios that are not above 0.
     """
     return {_percent(key, place): _ratio(key, ratio, place) for key, ratio in entries.items()}
 

@@ -1,4 +1,4 @@
-"""Arrivals of a model file by time: a measured trace in its order, or rates that change."""
+"""Arrivals of a model file that follow time: a measured trace, or rates that change."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -18,10 +18,11 @@ from headway.numerals import digits
 from headway.queueing.flows.courses import Course, RateTable, Trace
 
 FEWEST = 2
-"""Times between arrivals that have a variance."""
+"""Fewest interarrival times that have a variance."""
 
 FEWEST_GROWING = 10
-"""Times of which each is longer than the one before by chance once in 3.6 million traces."""
+"""Length of a run of increasing interarrival times, which chance makes once in 3.6 million traces.
+"""
 
 
 def courses_of(entry: ModelEntry, place: KeyLines) -> dict[str, Course]:
@@ -30,8 +31,7 @@ def courses_of(entry: ModelEntry, place: KeyLines) -> dict[str, Course]:
     Raises
     ------
     ModelFileError
-        For keys that do not go together, and for whatever is wrong with a trace or a table of
-        rates.
+        For keys that do not go together, and for any error in a trace or a table of rates.
     """
     folder = Path(place.source).parent
     courses = {}
@@ -90,29 +90,29 @@ def _rated(entry: ArrivalEntry, folder: Path) -> RateTable:
 
 
 def _bare(text: str) -> str | float:
-    """A time without unit as a number."""
+    """A time without a unit, as a number."""
     value = number_of(text)
     return text if value is None else value
 
 
 def of_trace(path: Path, column: str = "") -> Trace:
-    """Times between arrivals in a table, in their order.
+    """The interarrival times in a table, in order.
 
     Parameters
     ----------
     path
-        A CSV with a header, a row an arrival.
+        A CSV with a header, one row per arrival.
     column
-        Its column of times since the arrival before [s], or of points in time where its title says
-        so (``timestamp``, ``time_ms``); in the unit that its name ends in, such as ``gap_ms``. The
-        only one if left out.
+        Its column of interarrival times [s], or of points in time if its title says so
+        (``timestamp``, ``time_ms``); in the unit at the end of its name, such as ``gap_ms``. By
+        default the only column.
 
     Raises
     ------
     MeasurementError
-        For a file that is missing, too large, or no table; a column that is not there; times
-        that are no numbers, negative, too few, all zero, or that only grow, as points in time do;
-        points in time that go backwards.
+        For a file that is missing, too large, or not a table; a column that does not exist; times
+        that are not numbers, negative, too few, all zero, or always increasing, as points in time
+        are; points in time that go backwards.
     """
     if is_given(path):
         msg = f"{path}: a trace must be a file beside the model, not a pipe"
@@ -125,7 +125,7 @@ def of_trace(path: Path, column: str = "") -> Trace:
 
 
 def _no_gaps(gaps: FloatArray) -> str:
-    """Why a column has no scv of times between arrivals; empty where it has one."""
+    """Why a column has no scv of interarrival times; empty if it has one."""
     if len(gaps) < FEWEST:
         return "only one time; an scv needs several times between arrivals"
     mean = float(gaps.mean())
@@ -138,7 +138,7 @@ def _no_gaps(gaps: FloatArray) -> str:
 
 
 def _gaps(text: str, source: str, column: str) -> FloatArray:
-    """One column of a table as times between arrivals [s]."""
+    """One column of a table as interarrival times [s]."""
     header, rows = header_and_rows(text, source)
     check_cells(header, rows, source)
     name = column or header[0]
@@ -185,7 +185,7 @@ def _gap(cell: str, where: str) -> float:
 
 
 def _seconds(name: str) -> float:
-    """Seconds in the unit that a column's name ends in; 1 where it ends in none."""
+    """Seconds in the unit at the end of a column's name; 1 if there is none."""
     try:
         seconds = unit(name.rpartition("_")[2]) if "_" in name else unit("s")
     except HeadwayError:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, through whatever links lead to them."""
+"""Files written completely or not at all, through any links that lead to them."""
 
 import os
 import stat
@@ -12,8 +12,8 @@ from headway.models.files.intake import check_allowed
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file under a temporary name and rename it, so that it is never incomplete.
 
-    A link stays a link, and what it leads to is written; a file keeps its mode. A device or a
-    pipe that somebody reads is written to as it is.
+    A link stays a link, and its target is written; a file keeps its mode. A device, or a pipe that
+    someone reads, is written to directly.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def _replace(target: Path, content: bytes, mode: int | None) -> None:
-    """Put a new file in the place of what may be there."""
+    """Replace what may be there by a new file."""
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(
             None, "it is write-protected; change its permissions, or write elsewhere"
@@ -51,7 +51,7 @@ def _replace(target: Path, content: bytes, mode: int | None) -> None:
 
 
 def _pour(target: Path, content: bytes) -> None:
-    """Write to what is no file, without waiting for somebody to read a pipe."""
+    """Write to something other than a file, without waiting for a pipe to be read."""
     handle = os.open(target, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     os.set_blocking(handle, True)
     with os.fdopen(handle, "wb") as stream:

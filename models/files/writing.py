@@ -1,4 +1,4 @@
-"""Models out as TOML, in the form in which they are read."""
+"""Models written as TOML, in the form in which they are read."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ def to_toml(model: Model) -> str:
     Parameters
     ----------
     model
-        With scalar values only.
+        A model with scalar values only.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def to_toml(model: Model) -> str:
 
 
 def beside(folder: Path, text: str) -> str:
-    """The text of a model file for a folder: it names the schema only where that stands.
+    """The text of a model file for a folder; it refers to the schema only if that is there.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def beside(folder: Path, text: str) -> str:
 
 
 def document(model: Model) -> dict[str, Any]:
-    """The tables of a model file, empty ones left out."""
+    """The tables of a model file, without empty ones."""
     tables = {key: value for part in _PARTS for key, value in part(model).items()}
     return {key: value for key, value in tables.items() if value}
 
@@ -105,7 +105,7 @@ def _components(model: Model) -> dict[str, Any]:
 
 
 def _ways(model: Model) -> dict[str, Any]:
-    """Where jobs go, how many a region holds, and how they arrive."""
+    """Routes, regions, and arrivals."""
     graph = model.graph
     return {
         "routes": [_route(r) for r in (*graph.routes, *graph.class_ways.routes)],
@@ -136,7 +136,7 @@ def _classes(model: Model) -> dict[str, Any]:
 
 
 def _certainty(model: Model) -> dict[str, Any]:
-    """What is known of the values: correlations, presets, data, and other models as likely."""
+    """What is known about the values: correlations, presets, data, and alternatives."""
     return {
         "correlations": correlation_table(model.correlations),
         "tails": tail_table(model.tails),
@@ -154,7 +154,7 @@ def _certainty(model: Model) -> dict[str, Any]:
 
 
 _PARTS = (_words, _parameters, _components, _ways, _layers, _outputs, _classes, _certainty)
-"""What a file has, in its order."""
+"""The parts of a file, in order."""
 
 
 def _formulas(model: Model, formulas: Mapping[str, Formula]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def _formulas(model: Model, formulas: Mapping[str, Formula]) -> dict[str, Any]:
 def _quantity(parameter: Parameter, value: float) -> str | float:
     """Write a value in the parameter's unit, so that it reads back to the last bit.
 
-    What no float holds in that unit is written as a number in SI.
+    A value that no float represents in that unit is written as a number in SI.
     """
     if not parameter.unit.text or not math.isfinite(value / parameter.unit.scale):
         return int(value) if value == int(value) and abs(value) < 1e15 else value
@@ -198,7 +198,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _end(parameter: Parameter, end: float) -> str | float:
-    """An end of an interval; empty text where none is known."""
+    """An end of an interval; empty text if it is unknown."""
     return _quantity(parameter, end) if math.isfinite(end) else ""
 
 
@@ -240,7 +240,7 @@ def _region(region: Region) -> dict[str, Any]:
 
 
 def _link(model: Model, name: str, link: Component) -> dict[str, Any]:
-    """A link's platform, and its numbers where they are others than the platform's."""
+    """A link's platform, and those numbers that differ from the platform's."""
     table: dict[str, Any] = {"platform": link.platform} if link.platform else {}
     usual = link_parameters({name: link})
     for part, read in link.fields.items():
@@ -254,7 +254,7 @@ def _link(model: Model, name: str, link: Component) -> dict[str, Any]:
 
 
 def _link_number(given: Parameter, usual: Parameter, link: Component, part: str) -> Any:
-    """A number of a link: its value alone where all else is as usual, nothing if published."""
+    """A number of a link: its value alone if all else is the default, none if published."""
     sources = (published_source(link, part, given.value), usual.source)
     table = _parameter(given)
     as_usual = {
@@ -294,7 +294,7 @@ def _arrival(graph: ModelGraph, name: str) -> str | float | dict[str, Any]:
 
 
 def _course(course: Course) -> dict[str, Any]:
-    """Rates by time, or a trace; a file may have as many entries as any."""
+    """Rates by time, or a trace, as a model file has them."""
     if isinstance(course, Trace):
         return {"trace": list(course.gaps)}
     times = {f"{start!r} s": rate for start, rate in zip(course.starts, course.rates, strict=True)}
@@ -310,7 +310,7 @@ def _clients(graph: ModelGraph, job_class: str) -> dict[str, Any]:
 
 
 def _with_spread(terms: Iterable[tuple[str, Formula]], spread: Sequence[str]) -> dict[str, Any]:
-    """Numbers by name, those of a time and its scv together."""
+    """Numbers by name, with a time and its scv together."""
     numbers: dict[str, Any] = {name: written(read) for name, read in terms}
     for key in spread:
         if f"{key}_scv" in numbers:
@@ -335,7 +335,7 @@ def _route(route: Route) -> dict[str, Any]:
 
 
 def _places(ways: ClassRouting, name: str) -> dict[str, Any]:
-    """Where a class comes in, or begins its rounds."""
+    """Where a class enters, or begins its rounds."""
     places: dict[str, Any] = {}
     if name in ways.arrives:
         shares = {station: written(read) for station, read in ways.arrives[name].items()}

@@ -153,7 +153,7 @@ def _jobs(model: Model, network: Model, values: Mapping[str, Amount]) -> Iterato
 
 
 def _ways(graph: ModelGraph, values: Mapping[str, Amount]) -> _Visits:
-    """Mean visits by station and class where classes have their own routes; none elsewhere."""
+    """Mean visits by station and class, if classes have their own routes; empty otherwise."""
     if not graph.ways_by_class:
         return {}
     routes = class_routes(graph, values)

@@ -1,6 +1,6 @@
 """Answers drawn, as matplotlib Figures without global state.
 
-An answer has ``plot()``. What a figure of your own needs to look like those:
+An answer has ``plot()``. For figures of your own that look the same:
 
 Begin and end
     sheet, finished

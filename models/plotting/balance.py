@@ -1,4 +1,4 @@
-"""Bars of a balance: one panel a phase, one group a machine, one bar a resource."""
+"""Bars of a balance: one panel per phase, one group per machine, one bar per resource."""
 
 import math
 
@@ -16,7 +16,7 @@ from headway.numerals import power_of_ten, significant
 
 
 def balance_figure(balance: Balance) -> Figure:
-    """Draw the load that fills each resource, on a logarithmic axis, the least one marked."""
+    """Draw the load that fills each resource on a logarithmic axis, with the smallest marked."""
     phases = list(dict.fromkeys(phase for bars in balance.machines for phase in bars.phases))
     resources = list(dict.fromkeys(x.resource for bars in balance.machines for x in bars.limits))
     figure = sheet(0.8 + 2.9 * len(phases))
@@ -36,7 +36,7 @@ def balance_figure(balance: Balance) -> Figure:
 
 
 def growth_figure(growth: Growth) -> Figure:
-    """Draw when each resource is full, the first one on top, a bar from now on."""
+    """Draw when each resource becomes full, the first one on top, with a bar from now on."""
     fillings = growth.fillings()[::-1]
     several = len({(one.machine, one.phase) for one in fillings}) > 1
     titles, common = _shortened([one.machine for one in fillings])
@@ -62,7 +62,7 @@ def growth_figure(growth: Growth) -> Figure:
 def _draw_group(
     axes: Axes, place: int, bars: Bars, phase: str, resources: list[str], unit: Unit
 ) -> None:
-    """Draw one machine's bars around its place, those of unused resources left out."""
+    """Draw one machine's bars around its position, without those of unused resources."""
     ranked = bars.order(phase)
     used = [x for x in bars.limits if x.phase == phase and math.isfinite(x.load)]
     step = 0.8 / len(resources)
@@ -80,19 +80,19 @@ def _draw_group(
 
 
 def _hatch(place: int) -> str:
-    """The filling of a resource, which tells it apart in grey."""
+    """The hatching of a resource, by which it is recognised in grey."""
     return HATCHES[place % len(HATCHES)]
 
 
 def _ends(balance: Balance, unit: Unit) -> tuple[float, float]:
-    """Ends of the axis: above the greatest load, and low enough that the least is still a bar."""
+    """Ends of the axis: above the greatest load, and low enough that the smallest has a bar."""
     loads = [x.load / unit.scale for b in balance.machines for x in b.limits]
     used = [load for load in loads if 0 < load < math.inf]
     return float(10.0 ** power_of_ten(min(used) / 2)), 1.3 * max(used)
 
 
 def _name_machines(axes: Axes, balance: Balance) -> str:
-    """Write the machines below the axis; give back the model that they have in common."""
+    """Write the machines below the axis; return the model that they have in common."""
     titles, common = _shortened([bars.title for bars in balance.machines])
     slant = 45 if len(titles) > 3 else 0
     axes.set_xticks(

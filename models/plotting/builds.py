@@ -1,4 +1,4 @@
-"""Two builds drawn: what was measured of each over the load, with a line from point to point."""
+"""Two builds drawn: the measurements of each over the load, joined by lines."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,7 +15,7 @@ _HEIGHT = 3.9
 
 
 def builds_chart(builds: Builds, scale: Scale) -> Figure | None:
-    """Draw the mean response time of both builds; None where no load has it of both.
+    """Draw the mean response time of both builds; None if no load has it for both.
 
     Parameters
     ----------

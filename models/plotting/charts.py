@@ -38,19 +38,19 @@ from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of
 from headway.numerals import digits
 
-_HEIGHT, _LOW = 3.9, 2.2  # inches, of a chart and of errors
+_HEIGHT, _LOW = 3.9, 2.2  # inches: height of a chart, and of a chart of errors
 _TAIL = "response_time_p99"
 _TAIL_POINTS = 60
-_ABOVE = 3.0  # times the means: as high as measured percentiles may lift the picture
-_ABOVE_MODELLED = 2.0  # as high as those of the model may, which leave it above
-_STEEP = 0.9  # of the loads: what comes after may leave the picture
-_ROOM = 1.15  # above the highest value
+_ABOVE = 3.0  # how high measured percentiles may raise the picture, in multiples of the means
+_ABOVE_MODELLED = 2.0  # how high the model's percentiles may; they may also leave the picture
+_STEEP = 0.9  # share of the loads beyond which a curve may leave the picture
+_ROOM = 1.15  # top of the picture, relative to the highest value
 
 
 def measured_chart(
     answer: ServerFit | Fit | Comparison, scale: Scale, kept: Kept | None = None
 ) -> Figure:
-    """Draw measured points and the model with its band, and the 99th percentile where it has a law.
+    """Draw measured points and the model with its band, and the 99th percentile if it has a law.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def predicted_chart(
     solution
         The model over its load.
     output
-        What is drawn.
+        The output that is drawn.
     load
         The parameter that is the load.
     scale
@@ -144,13 +144,13 @@ def _draw_limit(axes: Axes, solution: Solution, load: str, across: float) -> Non
 
 
 def _tail_of(kept: Kept | None) -> str:
-    """The percentile that is drawn: the one that is limited, else the 99th."""
+    """The percentile that is drawn: the limited one, or else the 99th."""
     is_limited = kept is not None and percent_of(kept.goal.output) is not None
     return kept.goal.output if kept is not None and is_limited else _TAIL
 
 
 def _draw_kept(axes: Axes, kept: Kept, output: str, scales: tuple[float, float]) -> None:
-    """Draw the limit, where it is of something drawn, and the highest load that keeps it."""
+    """Draw the limit, if its output is drawn, and the highest load that keeps it."""
     drawn = {str(line.get_label()).partition(" ")[0] for line in axes.lines}
     if kept.goal.output == output or kept.what in drawn:
         limit = kept.goal.limit / scales[1]
@@ -167,7 +167,7 @@ def _draw_kept(axes: Axes, kept: Kept, output: str, scales: tuple[float, float])
 def _draw_measured_tail(
     axes: Axes, comparison: Comparison, scales: tuple[float, float], tail: str
 ) -> None:
-    """Mark measured percentiles, where the data have them at the loads that are drawn."""
+    """Draw measured percentiles, if the data have them at the loads shown."""
     percent, loads = percent_of(tail), comparison.load.values
     if percent is None or comparison.output != "response_time":
         return
@@ -189,7 +189,7 @@ def _draw_tail(
     scales: tuple[float, float],
     name: str,
 ) -> None:
-    """Draw a percentile of the response time, where the model has a quick law of it."""
+    """Draw a percentile of the response time, if the model has a quick law of it."""
     tail = _tail(model, load, np.linspace(*ends, _TAIL_POINTS), name)
     if tail is None:
         return
@@ -208,7 +208,7 @@ def _draw_tail(
 
 
 def _lift(axes: Axes, percentile: FloatArray, most: float) -> None:
-    """Make room for a percentile, as far as the means can still be read."""
+    """Make room for a percentile, as far as the means stay legible."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(percentile))), most * high))
 
@@ -216,7 +216,7 @@ def _lift(axes: Axes, percentile: FloatArray, most: float) -> None:
 def _tail(
     model: Model, load: str, loads: FloatArray, name: str
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Loads and a percentile there; None where it has no law, or takes long."""
+    """Loads, and a percentile there; None if it has no law, or takes long."""
     if model.graph.layers or model.graph.classes:
         return None
     with suppress(HeadwayError):

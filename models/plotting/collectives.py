@@ -20,7 +20,7 @@ _TIME, _RATE = unit("us"), unit("GB/s")
 
 
 def measured_collective_figure(measured: MeasuredCollective) -> Figure:
-    """Draw times above and bus bandwidths below: marks measured, lines by the law."""
+    """Draw times above and bus bandwidths below: measurements as marks, the law as lines."""
     figure = sheet(6.5)
     above, below = figure.subplots(2, 1, sharex=True)
     counts = [int(n) for n in np.unique(measured.times.processors)]

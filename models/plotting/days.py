@@ -20,11 +20,11 @@ _TICKS = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900,
     1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400, 172800, 604800,
 )  # fmt: skip
-"""Steps between times on a clock that are named [s]."""
+"""Steps between labelled times on a clock [s]."""
 
 
 def timeline_figure(timeline: Timeline) -> Figure:
-    """Draw what comes, what is done and what can be done; and how long it takes."""
+    """Draw arrivals, completions and capacity above, and response times below."""
     periods = timeline.periods
     scale = units_of(timeline)
     figure = sheet(5.6)

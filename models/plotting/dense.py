@@ -1,4 +1,4 @@
-"""Points between those of a sweep, solved so that a curve is drawn as one and not as a polygon."""
+"""Points between those of a sweep, solved so that a curve is smooth and not a polygon."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,21 +10,21 @@ from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.parts.counts import counts
 from headway.records import dataclass
 
-_POINTS, _COSTLY_POINTS = 240, 60  # of a curve, and where percentiles are asked for
+_POINTS, _COSTLY_POINTS = 240, 60  # points of a curve; and where percentiles are asked for
 _MOST_JOBS = 2_000
-_MOST = 4_000  # points of all curves of a figure
+_MOST = 4_000  # most points of all curves in a figure
 
 
 @dataclass(frozen=True)
 class Curves:
-    """What the curves of a figure are drawn from.
+    """The solutions from which the curves of a figure are drawn.
 
     Parameters
     ----------
     given, solution
-        The sweep, and the same at the points of the curves.
+        The sweep, and its model solved at the points of the curves.
     own
-        Which of these are the sweep's own points, to be marked.
+        Which of these are the sweep's own points, which are marked.
     is_fine
         Whether there are points between them.
     """
@@ -36,10 +36,10 @@ class Curves:
 
 
 def curves_of(solution: Solution) -> Curves:
-    """Solve a sweep at points in between, unless that is costly: then its own points are all.
+    """Solve a sweep at points in between; if that is costly, only its own points are used.
 
-    Costly are chains, methods for closed classes, rooms that block, and percentiles of closed
-    networks.
+    Costly are Markov chains, methods for closed classes, limited rooms that block, and percentiles
+    of closed networks.
     """
     points = int(np.prod(solution.shape))
     alone = Curves(solution, solution, np.ones(points, bool), is_fine=False)
@@ -54,12 +54,12 @@ def curves_of(solution: Solution) -> Curves:
         return Curves(
             solution, fine.answering(*(one.name for one in solution.requested)), own, is_fine=True
         )
-    except HeadwayError:  # a point between that has no answer: the sweep's own have
+    except HeadwayError:  # some point in between has no answer: use the sweep's own
         return alone
 
 
 def is_quick(solution: Solution) -> bool:
-    """Whether hundreds of points more are solved in no time."""
+    """Whether hundreds of further points take next to no time."""
     if not (solution.stations and solution.marks.is_quick):
         return not solution.stations
     network = solution.model.network
@@ -70,7 +70,7 @@ def is_quick(solution: Solution) -> bool:
 
 
 def _between(solution: Solution) -> tuple[FloatArray, dict[str, FloatArray], NDArray[np.bool_]]:
-    """Values of the first swept input, of the others, and which of the points were there."""
+    """Values of the first swept input, those of the others, and which points are the sweep's."""
     name, *rest = swept(solution)
     model = solution.model
     columns = {n: np.asarray(model.inputs[n], float).ravel() for n in (name, *rest)}

@@ -45,11 +45,11 @@ from headway.models.tables.table import scale_of
 
 _SLOPE = unit("ms*s/op")
 _CURVE_POINTS = 400
-_NEAR = 1.15  # a saturation point that much beyond the data is drawn
-_RATE = ("throughput",)  # a panel of its own
+_NEAR = 1.15  # ratio to the largest measured load up to which a saturation point is drawn
+_RATE = ("throughput",)  # outputs with a panel of their own
 _MOST_MARKED = 60
-_ABOVE = 1.08  # the highest of the sweep's own points
-_MOST_INSIDE = 6  # series that a legend inside the axes holds
+_ABOVE = 1.08  # top of a panel, relative to the highest of the sweep's own points
+_MOST_INSIDE = 6  # most series of a legend inside the axes
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
@@ -77,9 +77,9 @@ def compared_curve(axes: Axes, comparison: Comparison, scale: Scale) -> None:
     Parameters
     ----------
     axes
-        Where to draw.
+        The panel.
     comparison
-        Model and measurements.
+        The model and its measurements.
     scale
         The units of the page.
     """
@@ -98,12 +98,12 @@ def title_of(model: Model) -> str:
 
 
 def drawn_unit(comparison: Comparison, scale: Scale) -> Unit:
-    """The unit to draw what was measured in: that of the answer."""
+    """The unit in which measurements are drawn: that of the answer."""
     return scale.unit(comparison.model.meaning(comparison.output).unit)
 
 
 def panels(comparison: Comparison, scale: Scale) -> tuple[Figure, list[tuple[Axes, Axes]]]:
-    """A figure with two panels an output, one below the other: the curve, and its errors."""
+    """A figure with two panels per output, one below the other: the curve, and its errors."""
     each = comparison.each
     figure = sheet(5.5 * len(each))
     grid = figure.add_gridspec(2 * len(each), 1, height_ratios=[3, 1] * len(each))
@@ -132,7 +132,7 @@ def _label(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> No
 
 
 def label_curve(upper: Axes, lower: Axes, comparison: Comparison, scale: Scale) -> None:
-    """Name the axes of a curve; `lower` has its load, and may be the same panel."""
+    """Label the axes of a curve; the load is below `lower`, which may be the same panel."""
     load, measured = comparison.load, comparison.measured
     upper.set_ylabel(column_label(comparison.output, drawn_unit(comparison, scale), measured))
     lower.set_xlabel(column_label(load.name, load.unit, load))
@@ -143,10 +143,10 @@ def _finite_top(comparison: Comparison) -> float:
 
 
 def draw_model(axes: Axes, comparison: Comparison, shown: Unit, label: str = "model") -> None:
-    """Draw the model between the measured loads, where nothing but the load varies."""
+    """Draw the model between the measured loads, if nothing but the load varies."""
     name, load = comparison.load_parameter, comparison.load
     dense = np.linspace(load.values.min(), load.values.max(), _CURVE_POINTS)
-    if name in counts(comparison.model.graph):  # there are only whole ones
+    if name in counts(comparison.model.graph):  # only whole numbers exist
         dense = np.unique(np.round(dense))
     others = between_rows(comparison.model, name, dense)
     if others is None or name is None:
@@ -160,7 +160,7 @@ def draw_model(axes: Axes, comparison: Comparison, shown: Unit, label: str = "mo
 
 
 def mark_saturation(axes: Axes, model: Model, shown: Unit, most: float) -> None:
-    """Draw the load that saturates an open model, unless it is far above the most of the data."""
+    """Draw the load that saturates an open model, unless it is far above those in the data."""
     if "arrival_rate" not in model.parameters:
         return
     limit = float(np.min(np.asarray(model.at(arrival_rate=most).solve().saturation_throughput)))
@@ -183,9 +183,9 @@ def _draw_lines(axes: Axes, comparison: Comparison, shown: Unit, scale: Scale) -
 def solution_figure(solution: Solution) -> Figure:
     """Draw outputs, and utilisations below, over the first swept input.
 
-    A network shows its response time, and its throughput where that is not what was swept; a
-    program shows its first output.
-    A pipeline at one operating point is drawn as a timeline of its packets.
+    For a network these are its response time, and its throughput if that was not swept; for a
+    program, its first output. A pipeline at one operating point is drawn as a timeline of its
+    packets.
     """
     names = swept(solution)
     pipelines = solution.model.graph.algorithms.get("pipelines", {})
@@ -200,7 +200,7 @@ def solution_figure(solution: Solution) -> Figure:
 
 
 def straight_figure(solution: Solution) -> Figure:
-    """Draw a sweep with straight lines between its points, such as those that bands are for."""
+    """Draw a sweep with straight lines between its points, for instance those of bands."""
     return _over_sweep(
         solution, Curves(solution, solution, np.ones(solution.shape, bool), is_fine=False)
     )
@@ -226,13 +226,13 @@ def _over_sweep(solution: Solution, curves: Curves) -> Figure:
 
 
 def unit_of_input(solution: Solution, name: str) -> Unit:
-    """The unit in which what was swept is drawn."""
+    """The unit in which a swept input is drawn."""
     across = np.asarray(solution.model.inputs[name], float)
     return scale_of(across, solution.model.parameters[name].unit, units_of(solution))
 
 
 def drawn_outputs(solution: Solution) -> list[tuple[str, ...]]:
-    """Outputs that a figure of a solution shows, by panel; times share one over a single sweep."""
+    """Outputs that a figure of a solution shows, by panel; in a single sweep, times share one."""
     if not solution.stations:
         return [(solution.outputs[0],)]
     is_plain = swept(solution) == ["arrival_rate"] and not solution.saturated.any()
@@ -251,7 +251,7 @@ def _is_single(solution: Solution) -> bool:
 
 
 def unit_of(solution: Solution, together: Sequence[str]) -> Unit:
-    """The unit in which outputs are drawn that share a panel."""
+    """The unit in which outputs of one panel are drawn."""
     values = np.concatenate([np.ravel(np.asarray(solution[name], float)) for name in together])
     return scale_of(values, solution.model.meaning(together[0]).unit, units_of(solution))
 
@@ -276,13 +276,13 @@ def _draw_outputs(axes: Axes, x_unit: Unit, curves: Curves, together: Sequence[s
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """The class of jobs that an output is of, if any, and what it is."""
+    """The class of jobs that an output belongs to, if any, and its own name."""
     head, _, rest = name.partition(".")
     return (head.removeprefix("class "), rest) if head.startswith("class ") else ("", name)
 
 
 def _series(name: str) -> str:
-    """What a legend calls an output: its class, its percentile, or both."""
+    """The name of an output in a legend: its class, its percentile, or both."""
     whose, what = _parts(name)
     request = read_output(what)
     is_percentile = request is not None and request.output is PERCENTILE
@@ -293,7 +293,7 @@ def _series(name: str) -> str:
 def _draw_line(
     axes: Axes, x: FloatArray, y: FloatArray, own: NDArray[np.bool_], place: int, label: str
 ) -> None:
-    """Draw a curve, with the points of the sweep marked unless they are as many as its own."""
+    """Draw a curve; the points of the sweep are marked unless they are all of the curve's."""
     look, marked = style(place), np.flatnonzero(own)
     axes.plot(
         x, y, marker=look.marker if marked.size <= _MOST_MARKED else "", linestyle=look.line,
@@ -304,7 +304,7 @@ def _draw_line(
 def _draw_limits(
     panels: Any, outputs: Sequence[tuple[str, ...]], solution: Solution, x_unit: Unit
 ) -> None:
-    """Draw the saturation throughput where it is one number and within sight."""
+    """Draw the saturation throughput if it is a single number within the axes."""
     if solution.shared:
         return
     limits = np.unique(np.ravel(np.asarray(solution.saturation_throughput, float)))
@@ -322,7 +322,7 @@ def _draw_limits(
 
 
 def _draw_legends(panels: Any, solution: Solution) -> None:
-    """Legends where there is more than one series; one for all panels where they share it."""
+    """Draw legends for several series; one for all panels if they have the same series."""
     shared = len(swept(solution)) > 1
     for axes in panels[:1] if shared else panels:
         labels = axes.get_legend_handles_labels()[1]
@@ -333,7 +333,7 @@ def _draw_legends(panels: Any, solution: Solution) -> None:
 
 
 def _sweep_example(model: Model) -> str:
-    """A sweep that this model could be given: over its load, or of what slows it down."""
+    """An example of a sweep for this model: over its load, or over what slows it down."""
     if "arrival_rate" in model.parameters:
         return "arrival_rate=100:1000:100"
     if "population" in model.parameters:
@@ -345,7 +345,7 @@ def _sweep_example(model: Model) -> str:
 
 
 def groups_of(solution: Solution, points: int) -> dict[tuple[float, ...], Any]:
-    """Which of so many points belong to each combination of the swept inputs but the first."""
+    """Indices of the points for each combination of the swept inputs other than the first."""
     columns = [np.asarray(solution.model.inputs[n]).tolist() for n in swept(solution)[1:]]
     keys = list(zip(*columns, strict=True)) or [()] * points
     return {key: np.array([k == key for k in keys]) for key in dict.fromkeys(keys)}
@@ -362,7 +362,7 @@ def _draw_groups(axes: Axes, x: FloatArray, y: FloatArray, curves: Curves) -> No
 
 
 def _draw_utilisations(axes: Axes, x_unit: Unit, curves: Curves) -> None:
-    """One line a station, or of several sweeps the busiest station of each."""
+    """One line per station; for several sweeps, the busiest station of each."""
     solution, x = curves.solution, _across(curves, x_unit)
     busy = {n: np.asarray(solution[f"{n}.utilisation"], float) for n in solution.stations}
     axes.axhline(100, color=QUIET, linestyle=":")
@@ -386,7 +386,7 @@ FORMATS = ("svg", "png", "pdf")
 
 
 def picture_format(path: str | Path) -> str:
-    """The format that a picture's name asks for.
+    """The format that the ending of a picture's name asks for.
 
     Raises
     ------
@@ -401,7 +401,7 @@ def picture_format(path: str | Path) -> str:
 
 
 def picture(figure: Figure, kind: str) -> bytes:
-    """Render a figure; the same figure gives the same bytes, without date or chance."""
+    """Render a figure; the same figure always gives the same bytes, without date or randomness."""
     stream = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
     with matplotlib.rc_context({"svg.hashsalt": "headway"}), warnings.catch_warnings():

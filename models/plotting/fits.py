@@ -42,11 +42,11 @@ from headway.models.plotting.pieces import (
 )
 from headway.models.structure.outputs import percent_of
 
-_RUNNERS_UP = 4  # drawn at most
-_LEAST_WEIGHT = 0.005  # that is not written as 0%
-_TOGETHER = Style(QUIET, "-", "")  # of runners-up whose names matter little
+_RUNNERS_UP = 4  # most runners-up drawn
+_LEAST_WEIGHT = 0.005  # least weight that is not written as 0%
+_TOGETHER = Style(QUIET, "-", "")  # of runners-up whose names hardly matter
 _BELOW = 1.9  # other lines
-_ROW = 0.21  # inches that an entry of a legend takes
+_ROW = 0.21  # inches per entry of a legend
 
 
 def fit_figure(fit: Fit) -> Figure:
@@ -68,7 +68,7 @@ def fitted_curve(axes: Axes, fit: Fit | ServerFit, scale: Scale) -> None:
     axes
         Where to draw.
     fit
-        One model, or the forms of a server.
+        The fit of one model, or of the forms of a server.
     scale
         The units of the page.
     """
@@ -82,7 +82,7 @@ def fitted_curve(axes: Axes, fit: Fit | ServerFit, scale: Scale) -> None:
 
 
 def _expecting(server_fit: ServerFit) -> Fit | ServerFit:
-    """Whose band is drawn: that of all plausible forms, where they have draws."""
+    """The answer whose band is drawn: all plausible forms, if they have draws."""
     return server_fit if server_fit.draws else server_fit.best
 
 
@@ -90,7 +90,7 @@ def _others(server_fit: ServerFit) -> list[tuple[str, Fit]]:
     """Other forms that may be right, with their weights."""
     plausible = {id(fit) for _, fit in server_fit.plausible if fit is not server_fit.best}
     weighed = list(zip(server_fit.candidates, server_fit.weights.tolist(), strict=True))[1:]
-    weighed.sort(key=lambda entry: id(entry[0][1]) not in plausible)  # stable: by AICc else
+    weighed.sort(key=lambda entry: id(entry[0][1]) not in plausible)  # stable: otherwise by AICc
     return [
         (f"{form.name}, weight {weight:.0%}", fit)
         for (form, fit), weight in weighed
@@ -118,7 +118,7 @@ def _figure(
 
 
 def _draw_beside(upper: Axes, lower: Axes, one: Comparison, shown: Unit) -> None:
-    """Draw a further output that the fit was made to."""
+    """Draw a further output to which the fit was made."""
     x = one.load.values / one.load.unit.scale
     draw_model(upper, one, shown, "fit")
     draw_points(upper, x, one.measured.values / shown.scale)
@@ -150,7 +150,7 @@ def _draw_first(
 
 
 def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> None:
-    """Draw the curve with its band over a load that arrives, else the model as it is."""
+    """Draw the curve with its band over a load; without a load, the model as it is."""
     loads, unit = fit.loads(), fit.comparison.load.unit.scale
     if loads.size == 0:
         draw_model(axes, fit.comparison, shown, "fit")
@@ -161,7 +161,7 @@ def _draw_fit(axes: Axes, fit: Fit, shown: Unit, expecting: Fit | ServerFit) -> 
 
 
 def _curve(fit: Fit, loads: FloatArray) -> FloatArray:
-    """What a fit expects of its first output: throughput, mean response time, or a percentile."""
+    """The fit's prediction of its first output: throughput, mean response time, or a percentile."""
     if fit.comparison.output == "throughput":
         return Elsewhere(fit.problem, loads).throughput(fit.optimum.free)
     if percent_of(fit.comparison.output) is None:
@@ -180,7 +180,7 @@ def _expected(expecting: Fit | ServerFit, output: str, loads: FloatArray) -> Flo
 
 
 def _draw_published(axes: Axes, fit: Fit, shown: Unit) -> None:
-    """Draw the preset that the search started from, where nothing but the load varies."""
+    """Draw the preset from which the search started, if nothing but the load varies."""
     name, loads, initial = fit.comparison.load_parameter, fit.loads(), fit.initial
     swept = [n for n, value in fit.problem.model.inputs.items() if np.ndim(value)]
     if initial.preset is None or name is None or swept != [name] or not loads.size:
@@ -192,7 +192,7 @@ def _draw_published(axes: Axes, fit: Fit, shown: Unit) -> None:
 
 
 def _draw_other(axes: Axes, fit: Fit, name: str, look: Style, scale: float) -> None:
-    """Draw a runner-up where it has a curve over the load; without a name it is in no legend."""
+    """Draw a runner-up, if it has a curve over the load; without a name it is in no legend."""
     loads = fit.loads()
     if loads.size:
         x = loads / fit.comparison.load.unit.scale
@@ -213,7 +213,7 @@ def side_by_side_figure(side: SideBySide) -> Figure:
 
 
 def servers_figure(fits: Sequence[Fit], scale: Scale) -> Figure:
-    """Draw several servers' points and fitted curves, load as a share of each one's peak."""
+    """Draw several servers' points and fitted curves, with load as a share of each one's peak."""
     figure = sheet(4.5 + _ROW * len(fits))
     axes, shown = figure.subplots(), scale.unit(_shared_unit(fits))
     for place, fit in enumerate(fits):
@@ -234,7 +234,7 @@ def servers_figure(fits: Sequence[Fit], scale: Scale) -> Figure:
 
 
 def _shared_unit(fits: Sequence[Fit]) -> Unit:
-    """The unit of what all servers were measured by; no picture holds different things."""
+    """The unit in which all servers were measured; a picture cannot hold different quantities."""
     outputs = {fit.comparison.output for fit in fits}
     if len(outputs) > 1:
         msg = f"one plot holds one output, not {' and '.join(sorted(outputs))}; name one with --y"

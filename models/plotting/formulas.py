@@ -16,10 +16,10 @@ from headway.models.structure.model import Model
 from headway.records import dataclass
 
 SIZE = LETTER
-"""Of the letters [points]."""
+"""Size of the letters [points]."""
 
-_MARGIN, _SPACE, _POINTS = 0.2, 9.0, 72.0  # inches; points between lines; points in an inch
-_LETTERS = 75  # of words in a line
+_MARGIN, _SPACE, _POINTS = 0.2, 9.0, 72.0  # margin in inches; points between lines; points per inch
+_LETTERS = 75  # letters of words in a line
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class _Row:
 def formula_figure(model: Model) -> Figure:
     r"""Draw the closed form of each output, in the model's own names.
 
-    Bindings keep their names, and stand below with what else had to be named; an output
-    without a closed form says why.
+    Bindings keep their names and are listed below, with other parts that had to be named. An output
+    without a closed form says why it has none.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def formula_figure(model: Model) -> Figure:
 
 
 def _rows(model: Model) -> Iterator[_Row]:
-    """Outputs first, then what their bindings and letters stand for."""
+    """Outputs first, then the definitions of their bindings and letters."""
     room = (WIDTH - 2 * _MARGIN) * _POINTS
     setter = Typesetter(room, SIZE, {})
     bindings = _bindings(model)
@@ -109,7 +109,7 @@ def _used(forms: list[Any], bindings: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _form(model: Model, name: str) -> Any:
-    """The closed form, or words why there is none."""
+    """The closed form, or the reason why there is none."""
     try:
         return bare(model.closed_form(name))
     except HeadwayError as error:
@@ -117,7 +117,7 @@ def _form(model: Model, name: str) -> Any:
 
 
 def _bindings(model: Model) -> dict[Any, Any]:
-    """What bindings stand for, by form, the longest first, so that the widest is named."""
+    """Names of bindings by their form, the longest first, so that the widest is named."""
     by_form = {}
     for name in model.graph.bindings:
         form = _form(model, name)

@@ -16,16 +16,16 @@ from headway.models.reading.loadtest import LoadTest
 from headway.numerals import digits
 
 _FAINT = 0.6
-_SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn where tools told them
+_SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn if tools printed them
 
 
 def load_test_figure(test: LoadTest) -> Figure:
-    """Draw response time, and percentiles where there are some, over throughput.
+    """Draw response time, and percentiles if there are any, over throughput.
 
     Raises
     ------
     MeasurementError
-        Where no point has both a throughput and a response time.
+        If no point has both a throughput and a response time.
     """
     both = [p for p in test.points if p.throughput is not None and p.response_time is not None]
     if not both:
@@ -50,7 +50,7 @@ def load_test_figure(test: LoadTest) -> Figure:
 def _draw_percentile(
     axes: Axes, points: list[Point], percent: float, place: int, shown: Unit
 ) -> None:
-    """Mark a percentile of the points that have it."""
+    """Draw a percentile of the points that have it."""
     times = [(p.throughput, p.percentiles[percent] / shown.scale)
             for p in points if percent in p.percentiles]  # fmt: skip
     if times:
@@ -60,5 +60,5 @@ def _draw_percentile(
 
 
 def audit_figure(audit: Audit) -> Figure:
-    """Draw the test that was looked at."""
+    """Draw the test that was audited."""
     return load_test_figure(audit.test)

@@ -1,7 +1,7 @@
 """Pieces that all figures share: colours, styles, axes, points, curves, bands and residuals.
 
-Measured is dots, modelled is lines. A series differs from the next in colour, line and marker, so
-that it is told apart in grey too.
+Measurements are dots, models are lines. Consecutive series differ in colour, line and marker, so
+that they can be told apart in grey too.
 """
 
 from typing import Any, Literal
@@ -23,10 +23,10 @@ PALETTE = LIGHT.series
 """Okabe and Ito's colours in the order of use: distinct for the colour-blind."""
 
 MEASURED, MODELLED, SECOND = LIGHT.ink, PALETTE[0], PALETTE[1]
-"""Colours of measurements, of the model, and of what must be told from it."""
+"""Colours of measurements, of the model, and of a second series."""
 
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo", "++++")
-"""Fillings of bars, which tell them apart in grey."""
+"""Hatching of bars, which distinguishes them in grey."""
 
 QUIET = "0.5"
 """Grey of limits and zero lines."""
@@ -45,9 +45,9 @@ class Style:
 
 
 def style(place: int) -> Style:
-    """The style of a series by its place, from 0.
+    """The style of a series by its index, from 0.
 
-    After seven the lines shift against the colours, and the marks against the lines, so that 49
+    After seven, the lines shift against the colours, and the markers against the lines, so that 49
     series differ in grey too.
 
     Examples
@@ -62,7 +62,7 @@ def style(place: int) -> Style:
 
 
 def literal(text: str) -> str:
-    r"""A user's text as it stands: matplotlib takes what is between two $ for mathematics.
+    r"""A user's text as it is: matplotlib takes text between two $ as mathematics.
 
     Examples
     --------
@@ -73,15 +73,16 @@ def literal(text: str) -> str:
 
 
 def axis_label(name: str, shown: Unit) -> str:
-    """Words and unit for an axis, as `headway.models.language.titles.axis_title` has them."""
+    """Words and unit for an axis, as from `headway.models.language.titles.axis_title`."""
     return literal(axis_title(name, shown))
 
 
 def column_label(name: str, shown: Unit, column: Observed) -> str:
-    """Words and unit for an axis; below them the column drawn there, where they leave it open."""
+    """Words and unit for an axis; below them the column drawn, if the words leave it open."""
     part = part_of(column)
     tail = name.rpartition("_")[2] if percent_of(name) else name
-    is_same = name == column.name or tail in column.name.split("_")  # response_time_p99 is p99
+    # for instance, response_time_p99 is p99
+    is_same = name == column.name or tail in column.name.split("_")
     is_told = is_same or (part is not None and part.role.output == name)
     return axis_label(name, shown) + ("" if is_told else f"\n(column {column.header})")
 
@@ -94,42 +95,42 @@ def light_grid(axes: Any) -> None:
 
 
 def plain_log_axis(axes: Any, way: Literal["x", "y"] = "y") -> None:
-    """A logarithmic axis that says 10, 20, 50, 100 rather than powers of ten."""
+    """A logarithmic axis with ticks such as 10, 20, 50, 100 rather than powers of ten."""
     getattr(axes, f"set_{way}scale")("log")
     low, high = getattr(axes, f"get_{way}lim")()
     write_log_ticks(axes.xaxis if way == "x" else axes.yaxis, high / low)
 
 
 def visible(values: Any) -> FloatArray:
-    """Values with what cannot be drawn left out."""
+    """Values without those that cannot be drawn."""
     numbers = np.asarray(values, float)
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def draw_points(axes: Any, x: FloatArray, y: FloatArray, label: str = "measured") -> None:
-    """Measured points."""
+    """Draw measured points."""
     axes.plot(x, y, "o", color=MEASURED, markersize=5, label=label, zorder=3)
 
 
 def draw_curve(axes: Any, x: FloatArray, y: FloatArray, label: str = "model") -> None:
-    """A model's curve."""
+    """Draw a model's curve."""
     axes.plot(x, visible(y), color=MODELLED, label=label)
 
 
 def draw_band(axes: Any, x: FloatArray, low: FloatArray, high: FloatArray) -> None:
-    """A model's 95% band."""
+    """Draw a model's 95% band."""
     axes.fill_between(
         x, visible(low), visible(high), color=MODELLED, alpha=0.2, linewidth=0, label="95% band"
     )
 
 
 def draw_saturation(axes: Any, place: float, label: str = "model saturates") -> None:
-    """A dotted line where a load saturates the model."""
+    """Draw a dotted line at a load that saturates the model."""
     axes.axvline(place, color=QUIET, linestyle=":", label=label)
 
 
 def draw_residuals(axes: Any, x: FloatArray, errors: FloatArray) -> None:
-    """Relative errors (predicted - measured) / measured as stems, in percent."""
+    """Draw relative errors (predicted - measured) / measured as stems, in percent."""
     axes.axhline(0, color=QUIET, linewidth=0.8)
     axes.vlines(x, 0, 100 * visible(errors), color=MODELLED)
     axes.plot(x, 100 * visible(errors), "o", color=MODELLED, markersize=5)

@@ -1,4 +1,4 @@
-"""A figure of states: attempts over load, the loads at which a bad state lasts shaded."""
+"""A figure of states: attempts over load, with loads at which a bad state lasts shaded."""
 
 import numpy as np
 from matplotlib.figure import Figure

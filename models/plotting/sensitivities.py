@@ -9,11 +9,11 @@ from headway.models.plotting.figures import title_of
 from headway.models.plotting.looks.page import LETTER, sheet
 from headway.models.plotting.pieces import HATCHES, MODELLED, QUIET, SECOND, light_grid
 
-_LEAST = 1e-3  # elasticity worth a bar
+_LEAST = 1e-3  # least elasticity that has a bar
 
 
 def sensitivity_figure(sensitivity: Sensitivity) -> Figure:
-    """Draw what 1% of each parameter does to each output, the largest on top."""
+    """Draw the effect of 1% of each parameter on each output, the largest on top."""
     panels = {
         output: bars for output in sensitivity.effects if (bars := _bars(sensitivity, output))
     }
@@ -33,13 +33,13 @@ def sensitivity_figure(sensitivity: Sensitivity) -> Figure:
 
 
 def _bars(sensitivity: Sensitivity, output: str) -> list[tuple[str, Effect]]:
-    """Parameters and effects worth a bar, the smallest first."""
+    """Parameters and effects that have a bar, the smallest first."""
     worth = ((n, e) for n, e in sensitivity.effects[output].items() if abs(e.elasticity) > _LEAST)
     return sorted(worth, key=lambda bar: round(abs(bar[1].elasticity), 6))
 
 
 def _draw_bars(axes: Axes, bars: list[tuple[str, Effect]]) -> None:
-    """Draw growth and fall in two colours, told apart in grey by their side and hatch."""
+    """Draw increases and decreases in two colours, distinguished in grey by side and hatching."""
     sizes = [effect.elasticity for _, effect in bars]
     colours = [MODELLED if size > 0 else SECOND for size in sizes]
     half = [effect.half_width or 0.0 for _, effect in bars]

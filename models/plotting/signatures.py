@@ -1,4 +1,4 @@
-"""Pictures of what was measured by itself: SFS curves, LogP bursts, times by message size."""
+"""Pictures of measurements alone: SFS curves, LogP bursts, times by message size."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def measured_signature_figure(measured: MeasuredSignature) -> Figure:
 
 
 def measured_logp_figure(logp: MeasuredLogp) -> Figure:
-    """Draw the mean cost of a request over the burst size, a colour for each delay."""
+    """Draw the mean cost of a request over the burst size, with a colour for each delay."""
     figure = sheet(4.5)
     axes = figure.subplots()
     dense = _dense(logp.burst_size)
@@ -92,7 +92,7 @@ def _dense(bursts: FloatArray) -> Any:
 
 
 def measured_sizes_figure(sizes: MeasuredSizes) -> Figure:
-    """Draw each series over message size, with its lines and the breaks."""
+    """Draw each series over message size, with its lines and breaks."""
     count = len(sizes.series)
     figure = sheet(1.5 + 2.5 * count)
     panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]

@@ -13,7 +13,7 @@ from headway.models.tables.table import scale_of
 
 
 def size_figure(size: Size) -> Figure:
-    """Draw the front of cost against response time, with the configuration that was chosen."""
+    """Draw the front of cost and response time, with the chosen configuration."""
     measure = size.ranking.output
     costs = np.array([one.cost for one in size.front])
     values = np.array([one.measure for one in size.front])

@@ -1,4 +1,4 @@
-"""The picture of storage that feeds accelerators: stalls of all systems by their number."""
+"""Storage that feeds accelerators, drawn: stalls of all systems by number of accelerators."""
 
 from math import ceil
 
@@ -21,19 +21,20 @@ from headway.models.signatures.storage import FedSystem, MeasuredStorage
 from headway.numerals import four_digits
 
 _ACROSS = 2  # panels in a row
-_PANEL, _LINE, _MORE = 2.3, 0.21, 0.6  # inches: a row of panels, of the legend, and around it
+# inches: a row of panels, a line of the legend, and space around it
+_PANEL, _LINE, _MORE = 2.3, 0.21, 0.6
 _TIME = unit("ms")
 
 
 def measured_storage_figure(storage: MeasuredStorage) -> Figure:
-    """Draw a panel a workload: stall of a batch by accelerators, a line a system, bars of its runs.
+    """Draw a panel per workload: stall over accelerators, a line per system, bars for runs.
 
-    A dotted line is the stall at the utilisation asked.
+    A dotted line is the stall at the required utilisation.
 
     Raises
     ------
     MeasurementError
-        Where no stall is known.
+        If no stall is known.
     """
     known = [one for one in storage.systems if one.compute]
     if not known:
@@ -80,7 +81,7 @@ def _draw(axes: Axes, asked: float, systems: list[FedSystem], looks: dict[str, S
 
 
 def _legend(figure: Figure, asked: float, looks: dict[str, Style]) -> None:
-    """Names of systems below all panels, and what the dotted line is."""
+    """Names of systems below all panels, and the meaning of the dotted line."""
     marks = [
         Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=5)
         for look in looks.values()

@@ -1,4 +1,4 @@
-"""What targets take, drawn: outputs over the parameter that is to bring them there."""
+"""What targets take, drawn: outputs over the parameter that is to reach them."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from headway.models.plotting.pieces import (
 from headway.models.tables.table import scale_of
 
 _POINTS = 201
-_BEYOND = 0.25  # of the way from value to answer, drawn on either side
+_BEYOND = 0.25  # space on either side, relative to the distance from value to answer
 
 
 def target_figure(target: Target) -> Figure:
@@ -34,7 +34,7 @@ def target_figure(target: Target) -> Figure:
 
 
 def joint_target_figure(target: JointTarget) -> Figure:
-    """Draw the output of each goal over the parameter, a panel a goal."""
+    """Draw the output of each goal over the parameter, one panel per goal."""
     return _figure(target, [(goal.output, goal.limit) for goal in target.goals])
 
 
@@ -56,7 +56,7 @@ def _figure(target: Target | JointTarget, wanted: Sequence[tuple[str, float]]) -
 
 
 def _draw(axes: Axes, target: Target | JointTarget, output: str, limit: float) -> None:
-    """Draw an output around the value now and the value that is needed."""
+    """Draw an output around the present value and the value needed."""
     model = target.model
     ends = np.array([value_now(model, target.parameter), target.value])
     across = _across(*ends.tolist())
@@ -77,7 +77,7 @@ def _draw(axes: Axes, target: Target | JointTarget, output: str, limit: float) -
 
 
 def _across(now: float, value: float) -> FloatArray:
-    """Values around two, whole ones among them for parameters that are counted."""
+    """Values around two others; for parameters that count something, whole numbers."""
     low, high = sorted((now, value))
     beyond = _BEYOND * (high - low or high)
     ends = max(low - beyond, 0.0), high + beyond

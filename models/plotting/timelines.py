@@ -1,4 +1,4 @@
-"""Timelines of pipelines: when which packet holds which stage, drawn."""
+"""Timelines of pipelines: when each packet occupies each stage, drawn."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,11 +14,11 @@ from headway.models.plotting.pieces import MODELLED, PALETTE, literal
 from headway.models.solving.solutions.solution import Solution
 
 MOST_PACKETS = 24
-"""Packets that a picture shows; more would be too thin to see."""
+"""Most packets in a picture; more would be too thin to see."""
 
-_TURNS = (MODELLED, PALETTE[5])  # dark and light, to be told apart in grey
-_LETTERS = ("white", "#00304d")  # on these; the second on a dark page too
-_LABELLED = 12  # packets whose number still fits into its box
+_TURNS = (MODELLED, PALETTE[5])  # dark and light, distinguishable in grey
+_LETTERS = ("white", "#00304d")  # on these; the second is for a dark page too
+_LABELLED = 12  # most packets whose number still fits into the box
 
 
 def timeline_figure(solution: Solution, name: str) -> Figure:
@@ -27,7 +27,7 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
     Parameters
     ----------
     solution
-        Of one operating point.
+        A solution at one operating point.
     name
         The pipeline's name in the model.
     """
@@ -51,7 +51,7 @@ def timeline_figure(solution: Solution, name: str) -> Figure:
 
 
 def _timeline(solution: Solution, name: str, labels: tuple[str, ...]) -> tuple[Timeline, int]:
-    """Follow the first packets of the transfer; also how many there are in all."""
+    """Follow the first packets of the transfer; also return how many there are in all."""
     values = solution.values
     numbers = (values[f"{name}.occupancy"], values[f"{name}.gap_per_byte"])
     stages = tuple(
@@ -68,7 +68,7 @@ def _timeline(solution: Solution, name: str, labels: tuple[str, ...]) -> tuple[T
 
 
 def _draw_stage(axes: Axes, row: int, start: FloatArray, end: FloatArray, scale: float) -> None:
-    """Draw a stage's packets as boxes, and its bubbles as hatched ones."""
+    """Draw a stage's packets as boxes, and its bubbles hatched."""
     begun, width = start / scale, (end - start) / scale
     colours = [_TURNS[packet % 2] for packet in range(start.size)]
     axes.barh(np.full(start.size, row), width, left=begun, color=colours, height=0.7)

@@ -1,7 +1,7 @@
 """Closed forms as typeset mathematics, in the subset of TeX that matplotlib draws without TeX.
 
-Names stay whole words, as in the model. What is wider than a line is broken between the terms of
-a sum; what cannot be broken has its widest or most repeated part named by a letter.
+Names stay whole words, as in the model. A form wider than a line is broken between the terms of a
+sum; if that is not possible, its widest or most repeated part is replaced by a letter.
 """
 
 import math
@@ -20,14 +20,14 @@ from headway.records import dataclass
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
 _SHARES = (1.0, 0.8, 0.6, 0.45)
-_LETTER, _SIGN, _DOT, _BRACKETS = 0.58, 1.2, 0.75, 1.0  # widths in sizes of the letters
+_LETTER, _SIGN, _DOT, _BRACKETS = 0.58, 1.2, 0.75, 1.0  # widths relative to the size of the letters
 _PARSER: Any = MathTextParser("path")
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
-    """LaTeX of sympy, kept to what matplotlib knows: no environments, words as names.
+    """SymPy's LaTeX, restricted to what matplotlib knows: no environments, words as names.
 
-    The names of the methods are sympy's.
+    The names of the methods are SymPy's.
     """
 
     def _print_Symbol(self, expr: Any) -> str:  # noqa: N802
@@ -48,7 +48,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 
 
 def _cases(expr: Any) -> list[str]:
-    """The cases of a form that depends on conditions."""
+    """The cases of a conditional form."""
     return [
         rf"{tex(value)}\ \mathrm{{otherwise}}"
         if condition is sympy.true
@@ -84,7 +84,7 @@ def tex(form: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def extent(text: str, size: float) -> tuple[float, float, float]:
-    """Width, height above and depth below the line of typeset text [points]."""
+    """Width, height above and depth below the line, of typeset text [points]."""
     try:
         drawn = _PARSER.parse(f"${text}$", dpi=72, prop=FontProperties(size=size))
     except RecursionError:
@@ -94,7 +94,7 @@ def extent(text: str, size: float) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=65536)
 def breadth(form: Any) -> float:
-    """About how wide a form is, in sizes of its letters; to measure each part takes too long."""
+    """Approximate width of a form, relative to the size of its letters; quick to compute."""
     if form.is_Atom:
         return _LETTER * len(str(form))
     above, below = sympy.fraction(form) if form.is_Mul or form.is_Pow else (form, sympy.S.One)
@@ -116,16 +116,16 @@ def _name(form: Any) -> str:
 
 @dataclass(frozen=True)
 class Typesetter:
-    """Breaks forms into lines of a width, and names what is too wide.
+    """Breaks forms into lines of a given width, and names parts that are too wide.
 
     Parameters
     ----------
     room
         Width of a line [points].
     size
-        Of the letters [points].
+        Size of the letters [points].
     named
-        Letters given to parts so far, by what they stand for.
+        Letters given to parts so far, by the part.
     """
 
     room: float
@@ -133,7 +133,7 @@ class Typesetter:
     named: dict[Any, Any]
 
     def lines(self, name: str, form: Any) -> list[str]:
-        """The lines of ``name = form``; tried again for less room where the estimate was low."""
+        """The lines of ``name = form``; tried again for a smaller width if they do not fit."""
         before = dict(self.named)
         for share in _SHARES:
             self.named.clear()
@@ -152,7 +152,7 @@ class Typesetter:
         return [*first, *(rf"\qquad {line}" for line in terms)]
 
     def _packed(self, form: Any, room: float) -> Iterator[str]:
-        """Terms of a sum, as many in a line as it holds; of cases, a line each."""
+        """Terms of a sum, as many per line as fit; for cases, one per line."""
         if isinstance(form, sympy.Piecewise) and self._width(form) > room:
             yield from _cases(form)
             return
@@ -171,7 +171,7 @@ class Typesetter:
         return breadth(form) * self.size
 
     def _narrowed(self, form: Any, room: float) -> Any:
-        """A form whose terms fit into a line, for which parts may become letters."""
+        """A form whose terms fit on a line, in which parts may have become letters."""
         form = form.xreplace({p: letter for p, letter in self.named.items() if p != form})
         while wide := [x for x in sympy.Add.make_args(form) if self._width(x) > room]:
             part = self._part(form, wide[0], room)
@@ -187,7 +187,7 @@ class Typesetter:
         return form
 
     def _endless(self, term: Any, room: float) -> Any:
-        """A part with many short arguments, which do as well in two halves; None if none is."""
+        """A part with many short arguments, which can be split into two halves; None if none is."""
         long = (
             part
             for part in sympy.preorder_traversal(term)
@@ -198,7 +198,7 @@ class Typesetter:
         return next(long, None)
 
     def _part(self, form: Any, term: Any, room: float) -> Any:
-        """The part of a term that saves most when named: wide, or met often in the form."""
+        """The part of a term whose name saves most space: wide, or repeated in the form."""
         met = Counter(sympy.preorder_traversal(form))
         parts = {
             part: math.sqrt(met[part]) * self._width(part)
@@ -217,7 +217,7 @@ class Typesetter:
 
 
 def _is_nameable(part: Any) -> bool:
-    """Whether a part is worth a letter: it joins two names at least, and is no condition."""
+    """Whether a part is worth a letter: it joins at least two names, and is not a condition."""
     return isinstance(part, sympy.Expr) and sum(leaf.is_Symbol for leaf in _leaves(part)) > 1
 
 
@@ -226,7 +226,7 @@ def _leaves(part: Any) -> Iterator[Any]:
 
 
 def bare(form: Any) -> Any:
-    """A form whose functions are mere names, which sympy takes apart and together quickly."""
+    """A form with functions as mere names, which SymPy decomposes and rebuilds quickly."""
     for kind in (sympy.Max, sympy.Min):
         form = form.replace(kind, sympy.Function(kind.__name__.lower()))
     return form

@@ -1,4 +1,4 @@
-"""A cell of a published table, printed and recomputed, and what came of it."""
+"""A cell of a published table: as printed, as recomputed, and the outcome."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ from headway.records import dataclass
 Value: TypeAlias = float | str
 
 ROUNDING = 1e-9
-"""Slack for numbers that lie on the edge of their tolerance."""
+"""Slack for numbers at the edge of their tolerance."""
 
 
 class Expectation(StrEnum):
@@ -39,15 +39,15 @@ class Cell:
     Parameters
     ----------
     name
-        Which cell.
+        Which cell it is.
     printed, recomputed
         Numbers in the table's unit, or words.
     tolerance
         Largest difference that counts as agreement.
     expectation
-        Whether it should agree; an erratum and what is beyond the model need not.
+        Whether it should agree; an erratum, or a number beyond the model, need not.
     explanation
-        Why not.
+        Why it need not agree.
 
     Examples
     --------
@@ -92,13 +92,13 @@ class PublishedTable:
     Parameters
     ----------
     name
-        Such as ``table-3.3``; ``document/name`` names it among all.
+        Name such as ``table-3.3``; ``document/name`` is unique among all tables.
     title
-        What stands in it and which model recomputes it.
+        What it contains, and which model recomputes it.
     unit
-        Of its cells, for people; empty where they differ.
+        Unit of its cells, for people; empty if they differ.
     recompute
-        Gives the cells.
+        A function that returns the cells.
     tolerance
         The tolerance in words, with its reason.
     """

@@ -1,4 +1,4 @@
-"""Differences of recomputed cells against their tolerances, a row a table."""
+"""Differences of recomputed cells relative to their tolerances, one row per table."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,7 +12,7 @@ _WIDEST = 2.0
 
 
 def reproduction_figure(reproduction: Reproduction) -> Figure:
-    """Draw each cell that should agree at its difference over its tolerance."""
+    """Draw each cell that should agree at its difference relative to its tolerance."""
     parts = [part for part in reproduction.parts if any(map(_is_drawn, part.expected))]
     figure = sheet(1.2 + 0.28 * len(parts))
     axes = figure.subplots()

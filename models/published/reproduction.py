@@ -1,4 +1,4 @@
-"""Published tables recomputed cell by cell: what agrees, what cannot, and what print got wrong.
+"""Published tables recomputed cell by cell: what agrees, what cannot, and errors in print.
 
 Each document has a module of its own, named in `DOCUMENTS`, with a tuple ``TABLES`` of
 `headway.models.published.cells.PublishedTable`: data in, cells out.
@@ -30,11 +30,11 @@ class Document:
     Parameters
     ----------
     name, title
-        What it is called on the command line, and its authors and title.
+        Its name on the command line, and its authors and title.
     module
         Module with its ``TABLES``.
     aliases
-        Other names it is known by.
+        Other names for it.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Recomputed:
     Parameters
     ----------
     document, table
-        Where it stands.
+        The document and the table.
     cells
         Its cells, recomputed.
     """
@@ -141,7 +141,7 @@ class Reproduction(Answer):
     parts
         The tables.
     view
-        What people are shown: a line a table, every cell, or the errata of print.
+        What people are shown: one line per table, every cell, or the errata.
 
     Examples
     --------

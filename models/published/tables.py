@@ -11,7 +11,7 @@ from headway.models.tables.table import Column, Table
 
 
 def describe(reproduction: Reproduction) -> Description:
-    """A row a cell, in the unit of its publication, so that there is none of the answer."""
+    """One row per cell, in the unit of its publication rather than of the answer."""
     return Description(
         records=lambda: _records(reproduction.parts),
         scale=Scale,
@@ -80,7 +80,7 @@ def _worst(part: Recomputed) -> str:
 
 
 def _notes(reproduction: Reproduction) -> list[str]:
-    """Say how many cells came to what, and name those that should agree and do not."""
+    """How many cells had which outcome, and the names of those that should agree and do not."""
     total = sum(len(part.cells) for part in reproduction.parts)
     expected = sum(len(part.expected) for part in reproduction.parts)
     notes = [
@@ -121,7 +121,7 @@ def _cells(part: Recomputed) -> Table:
 
 
 def _errata(reproduction: Reproduction) -> Table:
-    """Every erratum of print, with the explanation of each below."""
+    """Every erratum of print, with the explanations below."""
     rows = [(part, cell) for part in reproduction.parts for cell in part.errata]
     columns = (
         Column("table", tuple(part.name for part, _ in rows)),

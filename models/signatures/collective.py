@@ -1,4 +1,4 @@
-"""A measured collective operation: its pieces by size, bandwidths, and what it takes elsewhere."""
+"""A measured collective operation: its pieces by size, bandwidths, and predictions elsewhere."""
 
 from collections.abc import Sequence
 
@@ -21,26 +21,26 @@ from headway.numerals import digits
 from headway.records import dataclass
 
 LL_SHARE, LL128_SHARE = 0.5, 0.9375
-"""Shares of the bandwidth that NCCL's protocols can use: LL sends 4 bytes in 8, LL128 120 in 128;
-Simple uses all."""
+"""Shares of the bandwidth that NCCL's protocols can use: LL sends 4 bytes of data in 8, LL128 120
+in 128; Simple uses all."""
 
 _ALIKE = 1.02  # ratio of bandwidths up to which two pieces use the same share
 _SHARED = (Collective.REDUCE_SCATTER, Collective.ALL_GATHER, Collective.ALL_TO_ALL)
 LACK = 0.10
-"""Relative standard deviation from the law above which its fit is warned of. Chosen: twice the
+"""Relative standard deviation from the law above which the fit has a warning. Chosen: twice the
 misfit at which a further piece begins."""
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """The highest bandwidth measured at a number of processors, as people quote it.
+    """The highest bandwidth measured with a number of processors, as people quote it.
 
     Parameters
     ----------
     processors
         n.
     size, time
-        S [B] and T [s] there.
+        Size S [B] and time T [s] at this bandwidth.
     bandwidth, bus_bandwidth
         S / T, and that times the factor of the operation [B/s].
     """
@@ -61,11 +61,11 @@ class MeasuredCollective(Answer):
     sources
         Names of the files.
     datatype, place
-        Type of the elements and where results went; empty where files do not say.
+        Type of the elements, and where results went; empty if files do not say.
     fit
         The laws.
     predictions
-        What was asked for.
+        The predictions asked for.
 
     Examples
     --------
@@ -102,16 +102,16 @@ class MeasuredCollective(Answer):
         files
             Content and name of each.
         chosen
-            Which times count; by default those of the only operation and type, out of place.
+            The times that count; by default those of the only operation and type, out of place.
         per_machine
-            Processors of one machine; 0 for what files say.
+            Processors of one machine; 0 for what the files say.
         asked
             n and S [B] to predict.
 
         Raises
         ------
         MeasurementError
-            For files that cannot be read or fitted, and for what cannot be predicted.
+            For files that cannot be read or fitted, and for impossible predictions.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class MeasuredCollective(Answer):
 
     @property
     def times(self) -> CollectiveTimes:
-        """What was measured.
+        """The measured times.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class MeasuredCollective(Answer):
 
 
 def _check_shares(times: CollectiveTimes) -> None:
-    """Refuse sizes that do not divide among processors where each has a share."""
+    """Refuse sizes that cannot be divided among processors, if each has a share."""
     if times.collective not in _SHARED:
         return
     uneven = np.flatnonzero(times.size % times.processors != 0)
@@ -236,10 +236,10 @@ def _predicted(fit: CollectiveFit, processors: int, size: float) -> Predicted:
 
 
 def protocol(level: CollectiveLevel, piece: CollectivePiece) -> str:
-    """The protocol of NCCL that uses such a share of the bandwidth of the last piece.
+    """The NCCL protocol that uses this share of the last piece's bandwidth.
 
-    Simple is the last piece, and what has its bandwidth; LL128 what has at most 120/128 of it; LL
-    what has at most half. Empty where bytes cost nothing that the data tell.
+    Simple is the last piece and any other of its bandwidth; LL128 has at most 120/128 of it, LL at
+    most half. Empty if the data show no cost per byte.
 
     Parameters
     ----------
@@ -255,12 +255,12 @@ def protocol(level: CollectiveLevel, piece: CollectivePiece) -> str:
 
 
 def asked_of(text: str) -> tuple[int, float]:
-    """Read what is to be predicted, such as ``n=16,size=256MiB``.
+    """Read a request for a prediction, such as ``n=16,size=256MiB``.
 
     Raises
     ------
     MeasurementError
-        For anything else.
+        For any other text.
 
     Examples
     --------

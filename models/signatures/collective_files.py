@@ -1,9 +1,9 @@
-"""Read times of collective operations: what benchmarks print, and tables of them.
+"""Read times of collective operations from outputs of benchmarks, and from tables.
 
-nccl-tests names all that is needed. The OSU and Intel MPI Benchmarks count the bytes of one
-processor's block where a processor gathers or exchanges, so that S is n times as much; OSU does not
-print n. Tables name operation, type, GPUs, size and time in columns; sizes without a unit, beside a
-type, are elements.
+nccl-tests names everything that is needed. The OSU and Intel MPI Benchmarks count the bytes of one
+processor's block where a processor gathers or exchanges, so S is n times as much; OSU does not
+print n. Tables have columns for operation, type, GPUs, size and time; sizes without a unit, beside
+a type, are numbers of elements.
 """
 
 import re
@@ -30,7 +30,7 @@ TOOLS = (
     "headway.models.measured.tools.networks.osu:OSU",
     "headway.models.measured.tools.networks.imb:IMB",
 )
-"""Readers whose files hold collective operations."""
+"""Readers of files with collective operations."""
 
 OPERATIONS = {
     "allreduce": Collective.ALL_REDUCE,
@@ -40,7 +40,7 @@ OPERATIONS = {
     "broadcast": Collective.BROADCAST,
     "bcast": Collective.BROADCAST,
 }
-"""Operations by the letters of the names that tools and tables give them."""
+"""Operations by the letters of the names that tools and tables use."""
 
 TYPES = {
     "int8": 1, "uint8": 1, "char": 1, "fp8": 1, "float8": 1, "half": 2, "float16": 2, "fp16": 2,
@@ -57,7 +57,7 @@ COLUMNS = {
     "size": ("size", "message_size", "msg_size", "bytes"),
     "time": ("time", "latency", "mean"),
 }
-"""Names of columns of tables, without unit."""
+"""Names of columns of tables, without units."""
 
 _A_BLOCK_EACH = (Collective.ALL_GATHER, Collective.ALL_TO_ALL)  # OSU and Intel: S is n blocks
 _TIME, _DATA = unit("s").dimension, unit("B").dimension
@@ -74,15 +74,16 @@ class CollectiveRow:
     Parameters
     ----------
     operation
-        Its name, as the file has it; empty where it does not.
+        Its name, as in the file; empty if the file has none.
     datatype, place
-        Type of its elements, and where results went; empty where the file does not say.
+        Type of its elements, and where results went; empty if the file does not say.
     processors, machines
-        n, and machines that have them; 0 where the file does not say.
+        n, and the number of machines; 0 if the file does not say.
     size, time
         Bytes as the tool counts them, and time [s].
     blocks
-        Whether the size is of one processor's block where it gathers or exchanges.
+        Whether the size is that of one processor's block, in an operation that gathers or
+        exchanges.
     """
 
     operation: str
@@ -97,14 +98,15 @@ class CollectiveRow:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the user says of files, and which of their times count.
+    """What the user says about files, and which of their times count.
 
     Parameters
     ----------
     operation, datatype, place
-        Only these; empty for the only ones there are. `place` is ``out-of-place`` or ``in-place``.
+        The operation, type and place that count; empty for the only ones there are. `place` is
+        ``out-of-place`` or ``in-place``.
     processors
-        n of each file that does not say it, in their order.
+        n for each file that does not say it, in order.
     """
 
     operation: str = ""
@@ -124,7 +126,7 @@ def collective_rows(text: str, source: str) -> list[CollectiveRow]:
     Raises
     ------
     MeasurementError
-        For a text that holds no such times, or is damaged; names the line.
+        For a text without such times, or a damaged one; names the line.
 
     Examples
     --------
@@ -156,7 +158,7 @@ def _of_nccl(point: Point) -> CollectiveRow:
 
 
 def _of_mpi(point: Point, text: str) -> CollectiveRow:
-    """A row of OSU or Intel; a table that stands alone is named in the text only."""
+    """A row of OSU or Intel; a table on its own is named only in the text."""
     told = point.name.split(", ")[:-1]
     found = _OSU_TEST.search(text) or _IMB_TEST.search(text)
     osu = re.search(r"(\S+)(?: Personalized Exchange)? Latency Test", told[0]) if told else None
@@ -168,7 +170,7 @@ def _of_mpi(point: Point, text: str) -> CollectiveRow:
 
 
 def _table_rows(text: str, source: str) -> Iterator[CollectiveRow]:
-    """Rows of CSV, or of what was Parquet, by the names of columns."""
+    """Rows of CSV, or of a converted Parquet file, by the names of columns."""
     rows = rows_of(text, source)
     if not rows:
         msg = f"{source}: is empty; give the output of nccl-tests or a table of times"
@@ -183,7 +185,7 @@ def _table_rows(text: str, source: str) -> Iterator[CollectiveRow]:
 
 
 def _columns(titles: Sequence[str], place: str) -> tuple[dict[str, int], dict[str, float]]:
-    """Where each column stands, and the scale of sizes (0 for elements) and times."""
+    """The position of each column, and the scale of sizes (0 for elements) and times."""
     split = [split_header(title) for title in titles]
     named = [name for name, _ in split]
     found = {
@@ -270,7 +272,7 @@ def operation_named(name: str, place: str) -> Collective:
     Raises
     ------
     MeasurementError
-        For another name.
+        For any other name.
 
     Examples
     --------
@@ -299,13 +301,13 @@ def chosen_times(
 
     Returns
     -------
-    Times, the type, and the place of results; empty where files do not say.
+    Times, the type, and the place of results; empty if files do not say.
 
     Raises
     ------
     MeasurementError
-        For several operations or types, with those there are; for n that nobody says; for blocks
-        that are no whole bytes.
+        For several operations or types, with a list of them; for an unknown n; for blocks that are
+        not whole numbers of bytes.
 
     Examples
     --------
@@ -341,7 +343,7 @@ def _with_count(row: CollectiveRow, count: int) -> CollectiveRow:
 def _only(
     rows: Sequence[tuple[CollectiveRow, str]], chosen: Chosen
 ) -> tuple[CollectiveTimes, str, str]:
-    """Times of the chosen operation, type and place; refuses what is left of several."""
+    """Times of the chosen operation, type and place; refuses what is left if it is of several."""
     wanted = operation_named(chosen.operation, "--operation") if chosen.operation else None
     named = [(_operation(row, source, wanted), row) for row, source in rows]
     named = [(op, row) for op, row in named if wanted in (None, op)]
@@ -388,6 +390,6 @@ def _check_one(there: set[str], source: str, what: str, option: str) -> None:
 
 
 def _size(operation: Collective, row: CollectiveRow) -> float:
-    """S of a row: n blocks, where the tool counts one."""
+    """S of a row: n blocks, if the tool counts one."""
     several = row.blocks and operation in _A_BLOCK_EACH
     return row.size * row.processors if several else row.size

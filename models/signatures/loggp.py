@@ -18,7 +18,7 @@ from headway.records import dataclass
 NETGAUGE_MARK = "PRTT(1,0,s)"
 """A column name that only Netgauge's output contains."""
 
-_MOST_SIZES = 6  # of those that lines miss, listed in a warning
+_MOST_SIZES = 6  # most of the sizes that lines miss that a warning lists
 
 NUMBERS = ("latency", "send_overhead", "receive_overhead", "gap", "gap_per_byte")
 

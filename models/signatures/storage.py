@@ -1,10 +1,11 @@
-"""Storage that feeds accelerators: what they wait, and how many more it feeds at a utilisation.
+"""Storage that feeds accelerators: their stalls, and how many it can feed at a utilisation.
 
 N accelerators that are busy for a share AU of the time do the work of y = N AU that never wait. In
-a closed network whose stations serve the faster, by less and less, the more jobs they have, the
-throughput never falls with N and grows by less and less (Shanthikumar and Yao, Second-order
-properties of the throughput of a closed queueing network, Mathematics of Operations Research 13(3),
-1988). So what was measured at N_j < N_k bounds y(N) beyond, whatever stations storage has:
+a closed network whose stations serve at rates that increase and are concave in their numbers of
+jobs, the throughput never falls with N, and grows by less and less (Shanthikumar and Yao,
+Second-order properties of the throughput of a closed queueing network, Mathematics of Operations
+Research 13(3), 1988). So measurements at N_j < N_k bound y(N) beyond them, whatever stations the
+storage has:
 
     y_k <= y(N) <= N y_k / N_k
     y(N) <= y_k + (N - N_k) (y_k - y_j) / (N_k - N_j)
@@ -25,15 +26,15 @@ from headway.models.tables.shown import Answer
 from headway.numerals import counted, four_digits
 
 ASKED = 0.9
-"""The utilisation of accelerators below which the benchmark counts no run of 3D U-Net or ResNet-50;
-of CosmoFlow it is 0.7 (mlcommons/storage, release v1.0, storage-conf/workload/*.yaml: ``au``)."""
+"""The utilisation of accelerators below which the benchmark rejects a run of 3D U-Net or ResNet-50;
+for CosmoFlow it is 0.7 (mlcommons/storage, release v1.0, storage-conf/workload/*.yaml: ``au``)."""
 
-_WHOLE = 1e-9  # relative, of a quotient that is a whole number but for rounding
+_WHOLE = 1e-9  # relative rounding error of a quotient that is a whole number
 
 
 @dataclass(frozen=True)
 class FedLoad:
-    """All runs of one number of accelerators on one system.
+    """All runs with one number of accelerators on one system.
 
     Parameters
     ----------
@@ -42,14 +43,14 @@ class FedLoad:
     utilisation
         AU, the mean of the runs.
     stall
-        What an accelerator waited for a batch [s], of that utilisation; None where no time of
+        Mean wait of an accelerator for a batch [s], from that utilisation; None if no time of
         computation is known.
     stalls
-        The least and the largest stall of a run [s].
+        The smallest and the largest stall of a run [s].
     throughput, bandwidth
-        Batches [1/s] and bytes [B/s] that were read, means of the runs; None where not known.
+        Batches [1/s] and bytes [B/s] that were read, means of the runs; None if not known.
     runs
-        How many there are.
+        Number of runs.
     """
 
     accelerators: float
@@ -62,7 +63,7 @@ class FedLoad:
 
     @property
     def busy(self) -> float:
-        """Accelerators that would do the same work if they never waited."""
+        """Number of accelerators that would do the same work if they never waited."""
         return self.accelerators * self.utilisation
 
 
@@ -73,18 +74,20 @@ class FedSystem:
     Parameters
     ----------
     name
-        Of the system, its workload, its accelerator and its hosts.
+        Name of the system, its workload, its accelerator and its hosts.
     compute
         The published time for which an accelerator computes on a batch [s], if there is one.
     loads
-        What was measured, by number of accelerators.
+        The measurements, by number of accelerators.
     least
-        Accelerators that it certainly feeds at the utilisation asked; 0 where no load has it.
+        Number of accelerators that it can certainly feed at the required utilisation; 0 if no load
+        has it.
     most
-        Accelerators of which more would certainly have less; infinite where nothing tells.
+        Number of accelerators above which utilisation is certainly too low; infinite if nothing
+        shows it.
     rises
-        Whether utilisation grows with the number of accelerators somewhere, as in no closed
-        network, so that the runs differ in more than their load.
+        Whether utilisation somewhere grows with the number of accelerators, as it cannot in a
+        closed network: the runs then differ in more than their load.
     """
 
     name: str
@@ -96,7 +99,7 @@ class FedSystem:
 
     @property
     def system(self) -> str:
-        """Its name without workload, accelerator and hosts; empty where files do not tell it."""
+        """Its name without workload, accelerator and hosts; empty if files do not give it."""
         return self.name.rpartition(": ")[0]
 
     @property
@@ -107,14 +110,14 @@ class FedSystem:
 
 @dataclass(frozen=True)
 class MeasuredStorage(Answer):
-    """What accelerators wait for storage, by system, and how many it feeds.
+    """Stalls of accelerators waiting for storage, by system, and how many each can feed.
 
     Parameters
     ----------
     source
         Name of the file, or of the first of several.
     asked
-        The utilisation that accelerators are to keep.
+        The utilisation that accelerators must keep.
     systems
         Each system with its loads.
 
@@ -135,19 +138,19 @@ class MeasuredStorage(Answer):
 
     @classmethod
     def of(cls, points: Sequence[Point], asked: float = ASKED) -> "MeasuredStorage":
-        """Take runs of accelerators.
+        """Read runs of accelerators.
 
         Parameters
         ----------
         points
-            A point a run, as `headway.read` has them.
+            One point per run, as from `headway.read`.
         asked
-            The utilisation that accelerators are to keep: above 0, at most 1.
+            The utilisation that accelerators must keep: above 0, at most 1.
 
         Raises
         ------
         MeasurementError
-            For points without accelerators, or none; for a utilisation that none can have.
+            For points without accelerators, or none; for an impossible utilisation.
         """
         if not 0 < asked <= 1:
             share = four_digits(100 * asked)
@@ -197,12 +200,12 @@ def _load(number: float, runs: Sequence[Point]) -> FedLoad:
 
 
 def ceiling(loads: Sequence[FedLoad], accelerators: float) -> float:
-    """The largest utilisation that any closed network with some loads has at a higher one.
+    """The largest utilisation at a higher load that any closed network with these loads can have.
 
     Parameters
     ----------
     loads
-        Measured, by number of accelerators.
+        Measurements, by number of accelerators.
     accelerators
         A number above the highest of them.
 
@@ -221,19 +224,19 @@ def ceiling(loads: Sequence[FedLoad], accelerators: float) -> float:
 
 
 def _slope(before: FedLoad, after: FedLoad) -> float:
-    """Accelerators kept busy more for each that is added between two loads."""
+    """Increase of busy accelerators per accelerator added, between two loads."""
     return (after.busy - before.busy) / (after.accelerators - before.accelerators)
 
 
 def fed(loads: Sequence[FedLoad], asked: float) -> tuple[int, float]:
-    """How many accelerators storage feeds: certainly, and at the most.
+    """How many accelerators storage can feed: certainly, and at most.
 
     Parameters
     ----------
     loads
-        Measured, by number of accelerators.
+        Measurements, by number of accelerators.
     asked
-        The utilisation that they are to keep.
+        The utilisation that they must keep.
 
     Examples
     --------

@@ -276,7 +276,7 @@ def _errors(columns: Columns, taken: Observed) -> FloatArray:
 
 
 def how_weighed(columns: Columns, taken: Observed) -> str:
-    """Describe the use of the columns that `columns_beside` returns."""
+    """State how the columns that `columns_beside` returns were used."""
     titles = {what: column.header for what, column in columns.items() if column is not None}
     if "sd" not in titles:
         by = f", weighted by {titles['repeats']}" if "repeats" in titles else ""

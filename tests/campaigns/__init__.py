@@ -1,7 +1,7 @@
-"""What the long tables of the documents share: their tasks among workers, and how far they are.
+"""What the campaigns behind the documents' tables share: tasks for workers, stored rows, progress.
 
-Each campaign takes ``--workers N`` or ``--cluster ADDRESS``. A task draws from a seed of its own,
-and results come in the order of the tasks, so any number of workers gives the same table.
+Each campaign takes ``--workers N`` or ``--cluster ADDRESS``. Each task draws from a seed of its
+own, and results come in the order of the tasks, so any number of workers gives the same table.
 """
 
 import csv
@@ -24,7 +24,7 @@ def run(spec):
 
 
 def parser(about):
-    """Options of a campaign, so far who does it."""
+    """The options of a campaign that say who does the work."""
     result = ArgumentParser(description=about, formatter_class=RawDescriptionHelpFormatter)
     either = result.add_mutually_exclusive_group()
     either.add_argument("--workers", type=int, metavar="N", help="processes that share the work")
@@ -34,22 +34,22 @@ def parser(about):
 
 @contextmanager
 def shared(options):
-    """Give what takes the place of `map`: results in order, done by whom the options name."""
+    """A replacement for `map`: results in order, computed by the workers that the options name."""
     with crew_for(options.workers, options.cluster) as crew:
         yield partial(_done, crew)
 
 
 def seeded(function, about, count, arguments=None):
-    """Do what a command's ``--count`` and ``--seed`` ask: one task a seed, in their order."""
+    """Run a command's ``--count`` and ``--seed``: one task per seed, in their order."""
     args, seeds = _asked(about, count, arguments)
     with shared(args) as done:
         yield from done(function, seeds)
 
 
 def renewed(function, about, count, page, titles, arguments=None):
-    """The same in pieces: rows that begin with a seed are stored in place of those that it had.
+    """Run seeds and store their rows, which begin with the seed, in place of earlier ones.
 
-    Rows of other seeds are kept, so that a long campaign is done by several commands.
+    Rows of other seeds are kept, so that a long campaign can be run by several commands.
     """
     args, seeds = _asked(about, count, arguments)
     known = stored_rows(page) if page.exists() else []
@@ -68,13 +68,13 @@ def _asked(about, count, arguments):
 
 
 def stored_rows(page):
-    """The rows of a file, by title; lines that begin with # are remarks."""
+    """The rows of a file, by title; lines that begin with # are comments."""
     with page.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def stored_numbers(page, titles):
-    """What was simulated, shape (rows, titles)."""
+    """The simulated numbers, shape (rows, titles)."""
     return np.array([[float(row[title]) for title in titles] for row in stored_rows(page)])
 
 
@@ -87,7 +87,7 @@ def store(page, titles, rows):
 
 
 def stored_or_simulated(about, page, titles, simulate):
-    """Write the rows that a file stores anew, unless ``--stored`` asks only for its tables."""
+    """Compute and store the rows of a file; with ``--stored``, only print its tables."""
     options = ArgumentParser(description=about.splitlines()[0])
     options.add_argument("--stored", action="store_true", help="print what the file contains")
     if options.parse_args().stored:
@@ -103,7 +103,7 @@ def _done(crew, function, tasks):
 
 
 def _tell(number, count, seconds):
-    """Say on a terminal how far it is, in a line that the next row of the table overwrites."""
+    """Show progress on a terminal, in a line that the next row of the table overwrites."""
     if sys.stderr.isatty():
         left = seconds / number * (count - number)
         line = f"{number} of {count}, {number / seconds:.3g}/s, {left:.0f} s left"

@@ -1,8 +1,8 @@
-"""What the approximations for several classes miss, over random networks solved exactly too.
+"""Errors of the approximations for several classes, over random networks also solved exactly.
 
 ``python -m tests.campaigns.approximation_errors`` recomputes the whole table of docs/accuracy.md
 (some minutes); `tests/queueing/classes/test_approximation_errors.py` a part of it. A family is
-drawn in batches of one number of classes and stations each, from a fixed seed.
+drawn from a fixed seed, in batches with one number of classes and stations each.
 
 Constants or labels of `headway.queueing.classes.accuracy` and `headway.queueing.closed.measured`
 rest on it.
@@ -26,25 +26,26 @@ from headway.queueing.methods.needs import FEW
 from tests.oracles.fcfs_chain import solve_chain
 
 BATCH = 25
-"""Networks in a batch."""
+"""Networks per batch."""
 
 
 @dataclass(frozen=True)
 class Family:
     """A distribution of random networks.
 
-    Demands are log-uniform from 0.05 to 5 s (times m**u with u uniform from 0 to 1 at m
-    servers), and 0 with chance 0.15 for all but the first station; think times are 0 with
-    chance 1/2, else uniform up to 10 s.
+    Demands are log-uniform from 0.05 to 5 s (times m**u with u uniform from 0 to 1 at m servers),
+    and 0 with probability 0.15 at all stations but the first; think times are 0 with probability
+    1/2, otherwise uniform up to 10 s.
 
     Parameters
     ----------
     sizes
-        Classes and range of each class's jobs, one drawn a batch.
+        Number of classes, and the range of each class's population; one pair is drawn per batch.
     most_servers
-        Servers are 1 with chance 1/2, else uniform from 2 to this; 1 for single servers only.
+        Servers are 1 with probability 1/2, otherwise uniform from 2 to this; 1 for single servers
+        only.
     most_busy
-        An open class keeps the station it loads most busy for a share uniform up to this.
+        Upper limit of the uniform utilisation by an open class at the station that it loads most.
     """
 
     sizes: tuple[tuple[int, int, int], ...]
@@ -63,11 +64,11 @@ FAMILIES = {
     "pools, 5 to 9 classes of few jobs": Family(MANY_CLASSES, most_servers=16),
     "pools, 5 to 9 classes of few jobs beside an open one": Family(MANY_CLASSES, 16, 0.8),
 }
-"""Pools are drawn with just more populations than are solved exactly without asking."""
+"""Pools are drawn with just more populations than are solved exactly by default."""
 
 
 def batch(family, random):
-    """Draw networks of one number of classes and stations: what they are made of."""
+    """The numbers of random networks with one number of classes and stations."""
     classes, fewest, most = family.sizes[random.integers(len(family.sizes))]
     stations = int(random.integers(2, 6))
     servers = np.ones((stations, BATCH), int)
@@ -91,7 +92,7 @@ def batch(family, random):
 
 
 def errors(family, networks, seed=0, methods=(Method.SCHWEITZER, Method.LINEARIZER)):
-    """Relative errors by method: throughputs of closed classes, response times of all."""
+    """Relative errors by method: of throughputs of closed classes, and response times of all."""
     random = np.random.default_rng(seed)
     by_name = {method: ([], []) for method in methods}
     for _ in range(networks // BATCH):
@@ -107,12 +108,12 @@ def errors(family, networks, seed=0, methods=(Method.SCHWEITZER, Method.LINEARIZ
 
 
 def relative(near, exact):
-    """Largest relative error of each network (the last axis), over its classes."""
+    """Largest relative error of each network (the last axis) over its classes."""
     return np.abs(near / exact - 1).max(axis=0)
 
 
 def one_class_errors(networks, seed=0):
-    """As `errors`, for one class of 1 to 60 jobs at four stations with pools."""
+    """The errors for one class of 1 to 60 jobs at four stations with pools."""
     random = np.random.default_rng(seed)
     servers = random.integers(2, 17, (4, networks))
     servers = np.where(random.random(servers.shape) < 0.5, 1, servers)
@@ -130,7 +131,7 @@ def one_class_errors(networks, seed=0):
 
 
 def in_order_errors(networks, seed=0, method=Method.LINEARIZER):
-    """Errors at queues in order of arrival, against whole Markov chains.
+    """Errors at queues in order of arrival, compared with whole Markov chains.
 
     One or two stations of 1 to 3 servers; times log-uniform from 0.1 to 3.2 s, 1 to 3 jobs of
     two classes, think times from 0.1 to 5 s.
@@ -155,8 +156,7 @@ def in_order_errors(networks, seed=0, method=Method.LINEARIZER):
 
 
 def tandem_errors(networks, jobs=200_000, seed=0):
-    """Errors of response times of two open classes at two queues in order of arrival, one behind
-    the other, against a simulation of so many jobs; times as above, 20 to 90% busy."""
+    """Errors of response times of two open classes at two queues in a row, by simulation."""
     random = np.random.default_rng(seed)
     rows = []
     for _ in range(networks):
@@ -184,7 +184,8 @@ def simulate_tandem(means, share, rate, jobs, random):
     ready = arrival
     for mean in means:
         service = random.exponential(mean[kind])
-        # A job leaves when it and the last one before it that found nobody have been served.
+        # A job leaves when it has been served, and so has the last one before it that found no
+        # queue.
         served = np.cumsum(service)
         ready = served + np.maximum.accumulate(ready - served + service)
     late = np.arange(jobs) > jobs // 10

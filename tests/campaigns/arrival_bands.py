@@ -1,7 +1,7 @@
-"""How often bands at 90% of saturation hold the truth, by how requests arrive and by servers.
+"""How often bands at 90% of saturation contain the truth, by law of arrivals and number of servers.
 
-``python -m tests.campaigns.arrival_bands [CURVES]`` makes curves of GI/M/c at 10 to 70% of
-saturation, with errors of 2%, and fits them with what is known of their arrivals.
+``python -m tests.campaigns.arrival_bands [CURVES]`` makes curves of GI/M/c at 10% to 70% of
+saturation, with errors of 2%, and fits them with what is known about their arrivals.
 """
 
 import sys
@@ -28,7 +28,7 @@ def response_time(load: float, servers: int, scv: float) -> float:
 
 
 def holds(servers: int, scv: float, seed: int) -> bool:
-    """Whether the band of one curve holds the true response time."""
+    """Whether the band of one curve contains the true response time."""
     random = np.random.default_rng([seed, servers, int(10 * scv)])
     times = [response_time(load, servers, scv) * random.lognormal(0, NOISE) for load in LOADS]
     rates = LOADS * servers / SERVICE
@@ -39,7 +39,7 @@ def holds(servers: int, scv: float, seed: int) -> bool:
 
 
 def main(curves: int) -> None:
-    """Print the share that holds, by scv and servers."""
+    """Print the share of bands that do, by scv and servers."""
     for scv in SCVS:
         for servers in SERVERS:
             held = sum(holds(servers, scv, seed) for seed in range(curves))

@@ -1,14 +1,14 @@
-"""How far method attempts is off: beside simulations of random servers whose clients ask again.
+"""Errors of method attempts, compared with simulations of random servers whose clients retry.
 
 ``python -m tests.campaigns.attempts --seed 1000 --count 60`` draws servers of 1 to 8, timeouts of
-0.1 to 15 service times (as likely to be in one half of a decade as in another), 1 to 4 retries
-after none to two timeouts of backoff, at 30 to 90% of the load up to which a good state lasts, or
-at which all attempts together fill the servers. Rows are stored in `tests/data/attempts.csv`:
-throughput, goodput, response time and queue length, by headway and simulated. Left out are servers
-that method attempts refuses or says to tip over, and those that tip over in their simulation or
-would take more than 30 s. The label of `headway.queueing.retries.methods` rests on it, and the
-page docs/accuracy/retries.md. With ``--seed 2000`` or more, servers also drop what is older than 30
-to 100% of the timeout, which has a label of its own.
+0.1 to 15 service times (log-uniform), and 1 to 4 retries after a backoff of 0 to 2 timeouts, at 30%
+to 90% of the load up to which a good state lasts, or at which all attempts together fill the
+servers. Rows are stored in `tests/data/attempts.csv`: throughput, goodput, response time and queue
+length, by headway and simulated. Left out are servers that method attempts refuses or says may tip
+over, and those that tip over in their simulation or would take more than 30 s. The label of
+`headway.queueing.retries.methods` rests on it, and the page docs/accuracy/retries.md. With ``--seed
+2000`` or more, servers also drop requests older than 30% to 100% of the timeout, which has a label
+of its own.
 
 Seeds below 1000 had been looked at when the method was made.
 """
@@ -30,20 +30,21 @@ from tests import campaigns
 PAGE = Path("tests/data/attempts.csv")
 TITLES = ("seed", "timeout", "number", "found", "simulated")
 DROPPING = 2000
-"""Seeds from which servers drop what is old."""
+"""Seeds from which servers drop old requests."""
 
 SHORT = 1.0
-"""Service times of a timeout below which servers that drop what is old have their own label."""
+"""Service times of a timeout below which servers that drop old requests have a label of their own.
+"""
 
 NUMBERS = ("throughput", "goodput", "response_time", "queue_length")
 BANDS = ((0.1, 1.0), (1.0, 3.0), (3.0, 15.0))
-"""Timeouts that have a row of the table each, in service times."""
+"""Ranges of timeouts with a row of the table each, in service times."""
 
 HALF_WIDTH = 0.015
 
 
 def drawn(seed):
-    """A random server of services of 1 s, its clients and its load."""
+    """A random server with services of 1 s, its clients, and its load."""
     draw = np.random.default_rng(seed)
     servers, timeout = int(draw.integers(1, 9)), float(np.exp(draw.uniform(*np.log([0.1, 15.0]))))
     numbers = {
@@ -59,7 +60,7 @@ def drawn(seed):
 
 
 def model(seed):
-    """The same as a model."""
+    """The server as a model."""
     servers, numbers, load = drawn(seed)
     share = np.random.default_rng((seed, 1)).uniform(0.3, 1.0)
     oldest = share * numbers["timeout"] if seed >= DROPPING else None
@@ -69,13 +70,13 @@ def model(seed):
 
 
 def numbers_of(answer):
-    """What is compared, of a solution or a simulation."""
+    """The numbers that are compared, from a solution or a simulation."""
     values = [answer[f"server.{n}" if n == "queue_length" else n] for n in NUMBERS]
     return [float(getattr(value, "mean", value)) for value in values]
 
 
 def both(seed):
-    """Rows of a server: its seed, its timeout, the number, what headway says, what is simulated."""
+    """Rows of a server: its seed, its timeout, the number, its value by headway and simulated."""
     try:
         solved = model(seed).solve()
         if solved["response_time"] == inf:
@@ -89,18 +90,18 @@ def both(seed):
 
 
 def errors(rows, name, low=0.0, high=inf):
-    """Relative errors of a number, of timeouts between two [%]."""
+    """Relative errors of a number, for timeouts within a range [%]."""
     kept = [r for r in rows if r["number"] == name and low <= float(r["timeout"]) < high]
     return np.array([100 * abs(float(r["found"]) / float(r["simulated"]) - 1) for r in kept])
 
 
 def dropping(rows, *, old):
-    """Rows of servers that drop what is old, or of those that do not."""
+    """Rows of servers that drop old requests, or of those that do not."""
     return [row for row in rows if (int(row["seed"]) >= DROPPING) == old]
 
 
 def table(rows):
-    """Lines of the page, of rows by title: a row a number and timeouts."""
+    """Lines of the page, from rows by title: one per number and range of timeouts."""
     old = dropping(rows, old=True)
     rows = dropping(rows, old=False)
     for name in NUMBERS:
@@ -118,7 +119,7 @@ def _line(name, which, off):
 
 
 def main():
-    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    """Store the rows together with those of other seeds, and print the table of the page."""
     campaigns.renewed(both, __doc__, 60, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 

@@ -1,9 +1,9 @@
-"""How far the courses of an autoscaler are off: beside simulated days.
+"""Errors of the courses of an autoscaler, compared with simulated days.
 
-``python -m tests.campaigns.autoscaled --seed 1000 --count 100`` plays random days of 40 minutes in
-rates of a minute, with a rise or two, at pools whose replicas are set by Kubernetes' rule with
-targets of 50 to 80%, start delays of none to a minute, and windows of one or five minutes; 100 to
-2,000 requests in each interval of 15 s at the highest load. Rows are stored in
+``python -m tests.campaigns.autoscaled --seed 1000 --count 100`` simulates random days of 40 minutes
+with a rate for each minute and one or two rises, at pools whose replicas are set by Kubernetes'
+rule with targets of 50% to 80%, start delays of up to a minute, and windows of one or five minutes;
+100 to 2,000 requests come in each interval of 15 s at the highest load. Rows are stored in
 `tests/data/autoscaled.csv`: minutes in which the metric is above its target, minutes in which the
 mean response time of half a minute exceeds four service times, mean replicas, and mean response
 time, by headway and simulated. The label of `headway.queueing.transient.measured` rests on it.
@@ -26,10 +26,10 @@ PAGE = Path("tests/data/autoscaled.csv")
 TITLES = ("seed", "number", "found", "simulated")
 STEP, MINUTE, MINUTES = 15.0, 60.0, 40
 LATE = 4.0
-"""Service times that a mean response time is not to exceed."""
+"""Service times that a mean response time must not exceed."""
 
 RUNS = 16
-"""Days that are simulated of each kind."""
+"""Simulated replicas of each day."""
 
 LEAST = {
     "minutes above target": 2.0,
@@ -37,7 +37,7 @@ LEAST = {
     "replicas": 0.0,
     "response time": 0.0,
 }
-"""What is compared; minutes from so many on, as an error is relative to them."""
+"""What is compared, and the fewest minutes for which a relative error is taken."""
 
 
 def random_day(seed):
@@ -62,7 +62,7 @@ def random_day(seed):
 
 
 def model(seed):
-    """The pool of a day under its autoscaler."""
+    """The pool of a day, under its autoscaler."""
     time, rates, law = random_day(seed)
     numbers = {
         "target": law["target"],
@@ -75,7 +75,7 @@ def model(seed):
 
 
 def solved(seed):
-    """What headway says of a day: the numbers that `LEAST` names."""
+    """headway's numbers for a day, by the names in `LEAST`."""
     time, rates, _ = random_day(seed)
     day = Day(tuple((MINUTE * np.arange(MINUTES + 1)).tolist()), tuple(rates.tolist()))
     found = over_model(model(seed), day, LATE * time, every=MINUTE, percentiles=())
@@ -93,7 +93,7 @@ def replicas_of(time, rates, law):
 
 
 def played(seed):
-    """The same numbers, on average over simulated days."""
+    """The same numbers, averaged over simulated days."""
     time, rates, law = random_day(seed)
     looks = np.repeat(rates, int(MINUTE / STEP))
     count = replicas_of(time, rates, law)
@@ -105,20 +105,20 @@ def played(seed):
 
 
 def both(seed):
-    """Rows of a day: its seed, the number, what headway says and what is simulated."""
+    """Rows of a day: its seed, the number, and its value by headway and simulated."""
     pairs = zip(LEAST, solved(seed), played(seed), strict=True)
     return [(seed, name, f"{found:.6g}", f"{other:.6g}") for name, found, other in pairs]
 
 
 def errors(rows, name):
-    """Relative errors of a number [%], by the titles of the rows."""
+    """Relative errors of a number [%], from rows by title."""
     pairs = [(float(r["found"]), float(r["simulated"])) for r in rows if r["number"] == name]
     kept = [(one, other) for one, other in pairs if max(one, other) >= LEAST[name]]
     return np.array([100 * abs(one - other) / max(other, 1e-9) for one, other in kept])
 
 
 def table(rows):
-    """Lines of the page, of rows by title."""
+    """Lines of the page, from rows by title."""
     for name in LEAST:
         off = errors(rows, name)
         middle, high = np.percentile(off, [50, 90])

@@ -1,9 +1,9 @@
-"""What the precision of steps changes in the courses of an autoscaler.
+"""Effect of the precision of steps on the courses of an autoscaler.
 
 ``python -m tests.campaigns.autoscaled_steps --seed 1000 --count 6`` solves the random days of
-`tests.campaigns.autoscaled` with steps as precise as headway takes them, and a hundred times as
-precise. Prints the largest relative differences of the mean response times and the replicas of a
-minute, and of those of the day. `headway.queueing.transient.scaled.ERROR` states them.
+`tests.campaigns.autoscaled` with headway's precision of steps, and with a hundred times that. It
+prints the largest relative differences of the mean response times and replicas, of a minute and of
+the day. `headway.queueing.transient.scaled.ERROR` states them.
 """
 
 from unittest.mock import patch
@@ -30,7 +30,7 @@ def answers(seed, error):
 
 
 def differences(seed):
-    """Largest relative differences of each number, of a minute and of the day."""
+    """Largest relative differences of each number, for a minute and for the day."""
     pairs = zip(answers(seed, scaled.ERROR), answers(seed, scaled.ERROR / FINER), strict=True)
     return [
         [float(np.abs(one / other - 1).max()) for one, other in zip(*each, strict=True)]

@@ -1,9 +1,9 @@
-"""What percentiles miss where the other jobs spend constant times away, and come back.
+"""Errors of percentiles where other jobs spend constant times elsewhere, and come back.
 
-``python -m tests.campaigns.away_errors`` simulates anew what `tests/data/away_errors.csv` holds:
-jobs that circulate between a delay of constant time and one station, whose servers all share, or to
-which half of them go back in order of arrival. The label of such answers is the largest error of
-the rows; the tests recompute it.
+``python -m tests.campaigns.away_errors`` simulates again what `tests/data/away_errors.csv`
+contains: jobs that circulate between a delay of constant time and one station, whose servers all
+jobs share, or where half of the jobs go back to the end of a queue in order of arrival. The label
+of such answers is the largest error of the rows; the tests recompute it.
 
 Constants or labels of `headway.queueing.passages.processor_sharing` rest on it.
 """
@@ -30,13 +30,13 @@ EVENTS = 400_000
 
 
 def simulated(jobs, servers, delay, back, seed):
-    """Percentiles of the time at the station, whose service is exponential of mean 1 s."""
+    """Percentiles of the time at the station, whose service is exponential with mean 1 s."""
     times = _returning(jobs, delay, back, seed) if back else _shared(jobs, servers, delay, seed)
     return np.quantile(times[EVENTS // 20 :], [float(p) / 100 for p in PERCENTS])
 
 
 def _returning(jobs, delay, back, seed):
-    """One server in order of arrival, to whose end a share of the jobs goes back."""
+    """One server in order of arrival, where a share of the jobs returns to the end of the queue."""
     draw, now = Random(seed), 0.0
     away, there, times = sorted(delay * draw.random() for _ in range(jobs)), deque(), []
     while len(times) < EVENTS:
@@ -55,7 +55,7 @@ def _returning(jobs, delay, back, seed):
 
 
 def _shared(jobs, servers, delay, seed):
-    """All who are there have received as much each since the start as `given` grew."""
+    """Shared servers: all jobs present receive the same service, the growth of `given`."""
     draw, now, given = Random(seed), 0.0, 0.0
     away, there, times = sorted(delay * draw.random() for _ in range(jobs)), [], []
     while len(times) < EVENTS:
@@ -73,7 +73,7 @@ def _shared(jobs, servers, delay, seed):
 
 
 def solved(jobs, servers, delay, back):
-    """The same by headway, and what it says of them."""
+    """headway's percentiles, and its notes on them."""
     model = parse_model(
         f'name = "away"\n[parameters]\npopulation = {jobs:g}\nthink_time = 0\n'
         f'[stations.d]\nkind = "Delay"\nservice_time = {delay}\n'
@@ -88,7 +88,7 @@ def solved(jobs, servers, delay, back):
 
 
 def largest(rows=None):
-    """Largest errors of stored networks [%], up to the 99th and of the 99.9th."""
+    """Largest errors of the stored networks [%], up to the 99th percentile and of the 99.9th."""
     rows = campaigns.stored_numbers(PAGE, TITLES) if rows is None else rows
     errors = [np.abs(solved(*row[:4])[0] / row[4:] - 1) for row in rows]
     worst = 100 * np.max(errors, axis=0)

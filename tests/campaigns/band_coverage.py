@@ -1,9 +1,9 @@
-"""How often bands hold the truth: servers measured with noise, fitted, written, read, propagated.
+"""How often bands contain the truth: servers measured with noise, fitted, written, read, solved.
 
-Each server has random times and, in some, several servers; ten loads up to 90% of what it takes,
-2% noise. The fit is written as a model file, and that file is solved with its uncertainty at a
-load between those measured. `python -m tests.campaigns.band_coverage 200` counts how many bands
-hold the true mean response time.
+Each server has random times and, in some cases, several servers; it is measured at ten loads up to
+90% of its capacity with 2% noise. The fit is written as a model file, and that file is solved with
+its uncertainty at a load between those measured. `python -m tests.campaigns.band_coverage 200`
+counts how many bands contain the true mean response time.
 
 No constant or label names it; docs/how-to/carry-uncertainty.md has its figures.
 """
@@ -19,14 +19,14 @@ POINTS = 10
 
 
 def server(servers: int) -> Model:
-    """A delay and a station of so many servers."""
+    """A delay, and a station with a number of servers."""
     graph = ModelGraph("server").declare("delay", "service_time")
     graph = graph.station("network", Delay("delay")).station("cpu", MMm("service_time", servers))
     return graph.route("network", "cpu").at(delay=2e-3, service_time=1e-3)
 
 
 def holds(seed: int) -> bool:
-    """Whether the band of one simulated server holds its true mean at an interior load."""
+    """Whether the band of one simulated server contains its true mean at an interior load."""
     random = np.random.default_rng(seed)
     model = server(int(random.integers(1, 5)))
     servers = float(model.solve(arrival_rate=1.0)["saturation_throughput"]) * 1e-3
@@ -44,7 +44,7 @@ def holds(seed: int) -> bool:
 
 
 def coverage(count: int, first: int = 0, done=map) -> float:
-    """Share of so many servers whose band holds the truth; `done` takes the place of `map`."""
+    """Share of so many servers whose band contains the truth; `done` takes the place of `map`."""
     return float(np.mean(list(done(holds, range(first, first + count)))))
 
 

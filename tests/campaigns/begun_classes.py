@@ -1,9 +1,9 @@
-"""What whole chains miss of response times by the class in which a cycle begins.
+"""Errors that whole chains make in response times by the class in which a cycle begins.
 
-``python -m tests.campaigns.begun_classes --count 6000`` solves random closed networks of classes
-that change into one another, first come first served, state by state, and simulates them to half
-widths of 0.6%. The states do not say in which class a cycle began, so the time of a visit is taken
-to be the same for all. Rows are stored in `tests/data/begun_classes.csv`.
+``python -m tests.campaigns.begun_classes --count 6000`` solves random closed networks whose classes
+change into one another, first come first served, state by state, and simulates them to half widths
+of 0.6%. The states do not say in which class a cycle began, so the time of a visit is taken to be
+the same for all. Rows are stored in `tests/data/begun_classes.csv`.
 
 The label of `headway.queueing.chains.measured.BEGUN` rests on it.
 """

@@ -1,12 +1,12 @@
-"""What a station behind a fork is told amiss, as joins are taken for a Poisson process.
+"""Errors at a station behind a fork, because joins are taken as a Poisson process.
 
-``python -m tests.campaigns.behind_forks`` simulates anew what `tests/data/behind_forks.csv` holds
-(minutes) and prints the table of docs/accuracy/forks.md; the tests recompute the table from that
-file.
+``python -m tests.campaigns.behind_forks`` simulates again what `tests/data/behind_forks.csv`
+contains (minutes) and prints the table of docs/accuracy/forks.md; the tests recompute the table
+from that file.
 
 Joins come in the order of their forks, as each queue serves in order of arrival. So branches and
-the station behind are simulated by Lindley's recursion. Its times are scaled by what the same
-services miss of M/M/1's mean where the requests themselves, a Poisson process, come to them.
+the station behind are simulated by Lindley's recursion. Times are scaled by the ratio of M/M/1's
+exact mean to the mean with the same services and Poisson arrivals of the requests themselves.
 
 No constant or label names it; docs/accuracy/forks.md has its figures.
 """
@@ -32,7 +32,7 @@ def lindley(gaps, service):
 
 
 def simulate(branches, scv, busy, requests, random):
-    """Rows of the file: all needed, and half; the rate is that at which a branch is so busy."""
+    """Rows of the file: for all parts needed, and half; rates set a branch's utilisation."""
     gaps = random.exponential(1 / busy, requests)
     times = np.empty((branches, requests), np.float32)
     for row in times:
@@ -50,7 +50,7 @@ def simulate(branches, scv, busy, requests, random):
 
 
 def stored():
-    """What was simulated, shape (cases, titles)."""
+    """The simulated numbers, shape (cases, titles)."""
     return stored_numbers(PAGE, TITLES)
 
 
@@ -61,7 +61,7 @@ def errors(actual):
 
 
 def summary_rows(actual):
-    """Rows of the table: needed, scv, branches, and errors [%] by utilisation of these."""
+    """Rows of the table: needed, scv, branches, and errors [%] by their utilisation."""
     missed, rows = 100 * np.abs(errors(actual)), []
     branches, needed, scv, busy = actual[:, :4].T
     for whole, spread, count in product((True, False), SPREADS, BRANCHES):
@@ -82,7 +82,7 @@ def table(rows):
 
 
 def main():
-    """Simulate anew."""
+    """Simulate again."""
     with PAGE.open("w", encoding="utf-8", newline="") as file:
         file.write(
             "# Simulated by tests/campaigns/behind_forks.py; each branch's service takes 1.\n"

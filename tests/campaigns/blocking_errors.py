@@ -1,11 +1,11 @@
-"""What approximations for stations that block and for regions miss, on random small networks.
+"""Errors of approximations for stations that block and for regions, on random small networks.
 
 ``python -m tests.campaigns.blocking_errors --workers 2`` recomputes the table of docs/accuracy.md
 (minutes); `tests/queueing/blocking/test_blocking_errors.py` a part of it. A network is drawn from
-its seed; cases take turns.
+its seed; cases alternate.
 
-The truth is the whole chain of `tests.brute.held_up`, which nothing of headway takes part in; with
-several servers or regions it is headway's own chain, which `tests.brute.campaign` holds to those.
+The truth is the whole chain of `tests.brute.held_up`, which does not use headway; with several
+servers or regions it is headway's own chain, which `tests.brute.campaign` compares with the former.
 
 Constants or labels of `headway.queueing.blocking.decomposition`,
 `headway.queueing.blocking.measured` and `headway.queueing.blocking.methods` rest on it.
@@ -45,9 +45,10 @@ CUT = 1e-6
 
 @dataclass(frozen=True)
 class Net:
-    """A network as both sides take it.
+    """A network as both sides read it.
 
-    `ways` are (share, target) of each station, None for out; rooms without blocking are endless.
+    `ways` are (share, target) of each station, None for leaving; rooms without blocking are
+    unlimited.
     """
 
     times: tuple[float, ...]
@@ -61,7 +62,7 @@ class Net:
 
     @property
     def stations(self):
-        """As headway's kinds."""
+        """The stations as headway's kinds."""
         return [self._station(k) for k in range(len(self.times))]
 
     def _station(self, k):
@@ -74,7 +75,7 @@ class Net:
 
     @property
     def network(self):
-        """As headway's network."""
+        """The network as headway's."""
         onward = np.zeros((len(self.times),) * 2)
         for k, row in self.ways.items():
             for share, target in row:
@@ -89,12 +90,12 @@ class Net:
         return BlockingNetwork(rooms, onward, first, *load, self.windows)
 
     def solved(self, way):
-        """By headway."""
+        """headway's solution."""
         return solve_blocking(self.network, self.stations, way)
 
 
 def whole(net):
-    """Throughput and response time by the whole chain of other hands."""
+    """Throughput and response time by the independent whole chain."""
     cap = round(log(CUT) / log(net.rate / limit(net))) + 5 if net.rate else 0
     some = Crowd(net.rate, net.population, net.think_time, cap)
     ways = net.ways if net.rate or net.think_time else _round(net.ways)
@@ -110,7 +111,7 @@ def whole(net):
 
 
 def _by_class(net, actual):
-    """Little's law over all who are there, or N / X - Z."""
+    """Response times by class, by Little's law over all jobs present, or N / X - Z."""
     if net.rate:
         present = sum(n for name, n in actual.items() if not name.endswith("throughput"))
         return net.rate, present / net.rate
@@ -120,18 +121,19 @@ def _by_class(net, actual):
 
 
 def limit(net):
-    """Throughput that saturates an open network."""
+    """Largest throughput of an open network."""
     return blocking_saturation(replace(net, rate=1e-3).network, net.stations)
 
 
 def spread(net, *, stages):
-    """The same where the delay of the second station has scv 1/4, or 4: stages in a row, or two."""
+    """The network where the second station's delay has scv 1/4 or 4: phases in series, or two."""
     first, delay, last = net.times
     if stages:
         times = (first, *[delay / 4] * 4, last)
         ways = {k: [(1.0, k + 1)] for k in range(5)} | {5: net.ways[2]}
     else:
-        share = (1 + sqrt(3 / 5)) / 2  # of those who take short, both kinds as long in all
+        # share of the short phase; both phases take the same total time
+        share = (1 + sqrt(3 / 5)) / 2
         times = (first, delay / 2 / share, delay / 2 / (1 - share), last)
         ways = {0: [(share, 1), (1 - share, 2)], 1: [(1.0, 3)], 2: [(1.0, 3)], 3: net.ways[2]}
     count = len(times)
@@ -143,23 +145,23 @@ def spread(net, *, stages):
 
 
 def _round(ways):
-    """Those who would leave come back to the first station."""
+    """The closed network in which jobs that would leave return to the first station."""
     return {k: [(share, 0 if t is None else t) for share, t in row] for k, row in ways.items()}
 
 
 def own(net):
-    """The same by headway's chain."""
+    """Throughput and response time by headway's chain."""
     solution = answers.solve_chain(net.network)
     return solution.throughput, solution.response_time
 
 
 def line(draw, count):
-    """Ways from each to the next."""
+    """Routes from each station to the next."""
     return {k: [(1.0, k + 1 if k + 1 < count else None)] for k in range(count)}
 
 
 def split(draw):
-    """From the first to either of two, and to a last."""
+    """Routes from the first station to either of two, and then to a last."""
     share = draw.uniform(0.2, 0.8)
     return {0: [(share, 1), (1 - share, 2)], 1: [(1.0, 3)], 2: [(1.0, 3)], 3: [(1.0, None)]}
 
@@ -170,12 +172,12 @@ def times(draw, count):
 
 
 def loaded(draw, net, most=0.9):
-    """At 10% or more of what saturates it."""
+    """The network at 10% or more of its largest throughput."""
     return replace(net, rate=draw.uniform(0.1, most) * limit(net))
 
 
 def blocking(draw, *, closed=False, think=False, splits=False, servers=False, most=4):
-    """Stations with room for a few."""
+    """Stations with limited room."""
     count = 4 if splits else draw.randint(max(most - 2, 2), most)
     ways = split(draw) if splits else line(draw, count)
     many = tuple(draw.randint(1, 3) if servers else 1 for _ in range(count))
@@ -190,7 +192,7 @@ def blocking(draw, *, closed=False, think=False, splits=False, servers=False, mo
 
 
 def regions(draw, *, closed=False, outside=False, two=False):
-    """Two to four stations of which some share a limit, or some and some others two."""
+    """Two to four stations of which some share a limit, or two groups have a limit each."""
     count = draw.randint(3, 4) if outside or two else draw.randint(2, 3)
     ways = line(draw, count)
     ways[count - 1] = [(0.6, None), (0.4, draw.randrange(count - 1))]
@@ -260,13 +262,13 @@ CASES = {
 
 
 def measured(seed):
-    """Case, and errors of throughput and response time, of a seed's network; None if too large."""
+    """Case, and errors of throughput and response time, for a seed's network; None if too large."""
     names = list(CASES)
     name, draw = names[seed % len(names)], Random(seed)
     make, truth, way = CASES[name]
     try:
         net = make(draw)
-        assert net.network  # no ring that stands still
+        assert net.network  # not for a ring that is deadlocked
         true = truth(net)
     except (TooLarge, GraphError):
         return name, None
@@ -274,7 +276,7 @@ def measured(seed):
 
 
 def errors(net, true, way):
-    """Relative errors; of open networks that of their largest throughput."""
+    """Relative errors; for open networks, that of their largest throughput."""
     try:
         near = net.solved(way)
         time = near.response_time
@@ -285,10 +287,10 @@ def errors(net, true, way):
 
 
 def _largest(net, way):
-    """What saturates an open network by the approximation, over what does."""
+    """Ratio of an open network's largest throughput by the approximation to the true one."""
     if way is Way.DECOMPOSITION:
         return decomposed_saturation(net.network) / limit(net)
-    return 1.0  # by flow equivalence it is exact, and the chain's own
+    return 1.0  # flow equivalence is exact there, and equals the chain
 
 
 def main(arguments=None):
@@ -303,7 +305,7 @@ def main(arguments=None):
 
 
 def show(part):
-    """Median, 95th percentile and largest."""
+    """Print median, 95th percentile and largest."""
     return f"{np.median(part):6.2f} {np.percentile(part, 95):6.1f} {part.max():6.1f}"
 
 

@@ -1,5 +1,4 @@
-"""How far Che's approximation is off: ``python -m tests.campaigns.cache_errors`` prints the
-table.
+"""Errors of Che's approximation: ``python -m tests.campaigns.cache_errors`` prints the table.
 
 No constant or label names it; docs/accuracy/stations.md has its figures.
 """
@@ -13,13 +12,13 @@ from tests.oracles.cache_oracles import lru_hit_ratio, random_hit_ratio
 EXPONENTS = (0.0, 0.3, 0.6, 0.8, 1.0, 1.3, 2.0, 3.0)
 SIZES = (1, 2, 4, 8, 16)
 HOT = (0.8, 0.9, 0.95)
-"""Shares of the requests for as many objects as find room, which are the hardest to tell."""
+"""Shares of the requests for as many objects as fit into the cache, which are the hardest case."""
 
 EXACT = {LRUCache: lru_hit_ratio, FIFOCache: random_hit_ratio}
 
 
 def largest_error(kind, size, objects=(16, 32)):
-    """Largest difference of the hit ratio over catalogues and exponents."""
+    """Largest difference of the hit ratio over catalogue sizes and exponents."""
     return max(
         abs(
             kind(size, many, exponent).hit_ratio
@@ -32,7 +31,7 @@ def largest_error(kind, size, objects=(16, 32)):
 
 
 def hot_error(kind, size, objects=50):
-    """Largest difference where a few objects are asked for much, and all others alike."""
+    """Largest difference if a few objects are requested often, and all others equally."""
     errors = []
     for share in HOT:
         popularity = np.full(objects, (1 - share) / (objects - size))
@@ -43,7 +42,7 @@ def hot_error(kind, size, objects=50):
 
 
 def hot_rows():
-    """The same of `hot_error`."""
+    """Rows of `hot_error`."""
     for kind in EXACT:
         yield kind.policy, [f"{hot_error(kind, size):.2g}" for size in SIZES]
 

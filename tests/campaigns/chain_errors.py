@@ -1,10 +1,11 @@
-"""What chains miss whose classes have times of their own where there is no product form.
+"""Errors for chains of classes with different times, where there is no product form.
 
-``python -m tests.campaigns.chain_errors --count 2400`` holds random closed chains of two classes,
-in order of arrival, in random order or the last first at several servers, to their whole Markov
-chains. It stores the errors of throughputs and response times by how far times are apart
-(`tests/data/chain_errors.csv`), and prints the largest and the medians. Labels of answers are the
-largest errors of a region (`headway.queueing.chains.measured`); the tests recompute them.
+``python -m tests.campaigns.chain_errors --count 2400`` compares random closed chains of two
+classes, in order of arrival, in random order or last come first served at several servers, with
+their whole Markov chains. It stores the errors of throughputs and response times by the ratio of
+their times (`tests/data/chain_errors.csv`), and prints the largest and the medians. Labels of
+answers are the largest errors of a region (`headway.queueing.chains.measured`); the tests recompute
+them.
 
 Constants or labels of `headway.queueing.chains.measured` rest on it.
 """
@@ -34,7 +35,7 @@ MOST_JOBS = {"fcfs": 6, "siro": 10, "lcfs": 6}
 
 @dataclass(frozen=True)
 class Row:
-    """A chain of a seed: its discipline, how far its times are apart, and errors [%]."""
+    """A chain of a seed: its discipline, the ratio of its times, and errors [%]."""
 
     seed: int
     discipline: str
@@ -44,12 +45,12 @@ class Row:
 
 
 def no_states():
-    """As though all networks were large: small ones are solved state by state, without an error."""
+    """No states allowed, as if all networks were large; small ones are otherwise solved exactly."""
     return patch.object(whole, "MOST_STATES", 0)
 
 
 def measured(seed):
-    """The row of a seed; None for too large a chain."""
+    """The row of a seed; None for a chain that is too large."""
     network, stations, ways, classes = drawn(seed)
     try:
         queue, served, _ = means(network)
@@ -70,8 +71,9 @@ def measured(seed):
 def drawn(seed):
     """A chain of two classes at one to three queues in a circle, also with a delay.
 
-    Times are log-uniform from 0.1 to 3.2 s, up to 2, 10 or 100 times apart; jobs turn into the
-    other class with some chance as they leave a station, and at the first of them always with some.
+    Times are log-uniform from 0.1 to 3.2 s, with ratios up to 2, 10 or 100; jobs change into the
+    other class with some probability as they leave a station, and at the first station always with
+    a positive one.
     """
     draw = Random(seed)
     order = list(ORDERS)[seed % 3]

@@ -1,11 +1,12 @@
-"""What closed networks with forks are told amiss, by simulation.
+"""Errors for closed networks with forks, by simulation.
 
-``python -m tests.campaigns.closed_forks`` simulates anew what `tests/data/closed_forks.csv` holds
-(a minute) and prints the table of docs/accuracy.md; the tests recompute the table from that file.
+``python -m tests.campaigns.closed_forks`` simulates again what `tests/data/closed_forks.csv`
+contains (a minute) and prints the table of docs/accuracy.md; the tests recompute the table from
+that file.
 
-Jobs think, go through a processor, and fork; in the second half of the cases they go on before
-all their parts are done. Queues are in order of arrival, so that only arrivals are events: a part
-begins when it has come and a server is free.
+Jobs think, go through a processor, and fork; in the second half of the cases they go on before all
+their parts are done. Queues are in order of arrival, so only arrivals are events: a part begins
+when it has arrived and a server is free.
 
 Constants or labels of `headway.queueing.closed.forked` and `headway.queueing.forks.closed` rest on
 it.
@@ -27,7 +28,7 @@ SEED, CASES, ROUNDS = 1718, 192, 60_000
 
 
 class Case:
-    """A network, always the same by its number."""
+    """A network, always the same for its number."""
 
     def __init__(self, number):
         random = np.random.default_rng([SEED, number])
@@ -50,13 +51,13 @@ class Case:
             self.think = self._slow(random)
 
     def _slow(self, random):
-        """Time to think in which the slowest branch keeps up, whichever go first."""
+        """Think time at which the slowest branch keeps up, whatever parts are first."""
         if self.alike:
             return float(random.choice([2.0, 10.0, 30.0]))
         return self.population * float(random.choice([1.25, 2.0, 5.0]))
 
     def model(self):
-        """The model of it."""
+        """The network as a model."""
         graph = ModelGraph("forked").station("cpu", MM1(self.cpu))
         if self.alike:
             time, scv, _ = self.branches[0]
@@ -71,7 +72,7 @@ class Case:
         return graph.at().closed(population=self.population, think_time=self.think)
 
     def simulated(self, rounds=ROUNDS):
-        """Throughput, and time from the end of a thought to the join."""
+        """Throughput, and time from the end of thinking to the join."""
         random = np.random.default_rng([SEED, self.population, len(self.branches)])
         free = [[0.0] * servers for _, _, servers in self.branches]
         busy, done, began, total, warm = 0.0, 0, 0.0, 0.0, rounds // 10
@@ -106,7 +107,7 @@ class Case:
 
 
 def stored():
-    """What was simulated, shape (cases, titles)."""
+    """The simulated numbers, shape (cases, titles)."""
     return stored_numbers(PAGE, TITLES)
 
 
@@ -131,7 +132,7 @@ def summary_rows(actual):
 
 
 def table(rows):
-    """The rows as a page shows them: the largest, and in brackets 95 of 100."""
+    """The rows as a page shows them: the largest error and, in brackets, the 95th percentile."""
     head = "| needed | branches | jobs | cases | throughput | response time |"
     lines = [head, "|---|---|---|---|---|---|"]
     for *which, parts in rows:
@@ -141,7 +142,7 @@ def table(rows):
 
 
 def main():
-    """Simulate anew."""
+    """Simulate again."""
     with PAGE.open("w", encoding="utf-8", newline="") as file:
         file.write("# Simulated by tests/campaigns/closed_forks.py.\n")
         written = csv.writer(file, lineterminator="\n")

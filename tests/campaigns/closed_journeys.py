@@ -1,8 +1,8 @@
 """Percentiles of closed classes with routes of their own, against simulations.
 
-``python -m tests.campaigns.closed_journeys`` simulates anew what `tests/data/closed_journeys.csv`
-holds (some minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompute it
-from that file. The simulation goes job by job and knows no law of a queue
+``python -m tests.campaigns.closed_journeys`` simulates again what `tests/data/closed_journeys.csv`
+contains (some minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompute it
+from that file. The simulation goes job by job and uses no law of a queue
 (`tests.oracles.crowd_simulation`).
 
 Constants or labels of `headway.queueing.passages.whole_chain` rest on it.
@@ -30,12 +30,12 @@ NETWORKS, EVENTS, SEED, PARTS = 24, 1_500_000, 1982, 20
 
 
 def has_delay(number):
-    """Every other network has a constant delay among its stations."""
+    """Whether a network has a constant delay among its stations: every other one has."""
     return number % 2 == 1
 
 
 def model(number):
-    """Two classes of one to three jobs at two or three stations, one a constant delay or none."""
+    """Two classes of one to three jobs at two or three stations, with at most one delay."""
     random = np.random.default_rng([SEED, number])
     count, names = int(random.integers(2, 4)), ("a", "b")
     graph = ModelGraph(f"network{number}")
@@ -69,7 +69,7 @@ def simulate(number):
 
 
 def _plain(plan):
-    """Without turns, of which there are none here: each class goes its own part of the routes."""
+    """Routes without changes of class, of which there are none: each class has its own part."""
     jobs, count = [], len(plan.places)
     for c, each in enumerate(plan.classes):
         own = each.ways.turning.onward[:, c * count : (c + 1) * count]
@@ -87,18 +87,18 @@ def stored():
 
 @cache
 def laws(number):
-    """What headway says of a network's times."""
+    """headway's laws of a network's times."""
     return class_route_laws(model(number).solve())
 
 
 @cache
 def percentiles(number, name):
-    """What headway says of a class [s], shape (percents,)."""
+    """headway's percentiles of a class [s], shape (percents,)."""
     return np.array([percentile_of(laws(number)[name], p / 100) for p in PERCENTS])
 
 
 def errors(actual):
-    """Relative errors, those beyond the intervals, and where there are delays."""
+    """Relative errors, those beyond the intervals, and which networks have delays."""
     rows, beyond, delays = [], [], []
     for (number, c), pairs in actual.items():
         known, (true, half) = percentiles(number, "ab"[c]), pairs.T
@@ -109,7 +109,7 @@ def errors(actual):
 
 
 def lines(actual):
-    """The table of the page: mean error, largest error, and largest beyond the interval."""
+    """The table of the page: mean error, largest error, and largest error beyond the interval."""
     rows, beyond, delays = errors(actual)
     yield "| stations | classes | p50 | p95 | p99 |"
     yield "|---|---|---|---|---|"
@@ -125,7 +125,7 @@ def _rows():
 
 
 def main():
-    """Simulate anew, or only print what the file contains."""
+    """Simulate again, or only print what the file contains."""
     stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 

@@ -1,4 +1,4 @@
-"""What the approximate closed networks with a server under a quota miss, by simulation.
+"""Errors of approximate closed networks with a server under a quota, by simulation.
 
 ``python -m tests.campaigns.closed_quota_errors`` recomputes the figures of docs/accuracy.md;
 `tests/queueing/test_closed_quota.py` a part of them.
@@ -17,8 +17,8 @@ _WARM_UP = 0.1
 def draw(cases, random):
     """Quotas q, periods P, jobs N, think times Z and demands of two other servers (S = 1).
 
-    Others take at most 1.5 / q, and nothing with chance 1/2; Z is 0 with chance 1/8, else such
-    that N / (Z + 1) is 0.2 to 4 times the capacity.
+    Other servers take at most 1.5 / q, and nothing with probability 1/2; Z is 0 with probability
+    1/8, otherwise such that N / (Z + 1) is 0.2 to 4 times the capacity.
     """
     quota, period = random.uniform(0.1, 0.95, cases), 10 ** random.uniform(-0.5, 3.5, cases)
     jobs = np.floor(2 ** random.uniform(0, 6.02, cases))
@@ -28,13 +28,14 @@ def draw(cases, random):
 
 
 def simulate(quota, period, jobs, think, others, steps, random):
-    """Throughput and response times, also under quota, of cyclic networks (S = 1).
+    """Throughput and response times, also at the server under quota, of cyclic networks (S = 1).
 
-    Times are exponential. It goes event by event for all networks at once: a job moves, a budget
-    is used up, a period ends. What happens next is drawn anew at each, as times have no memory.
+    Times are exponential. All networks are simulated at once, event by event: a job moves, a budget
+    is used up, or a period ends. The next event is drawn again each time, as exponential times have
+    no memory.
     """
     cases, every = len(quota), np.arange(len(quota))
-    here = np.zeros((4, cases))  # thinking, at the others, under quota
+    here = np.zeros((4, cases))  # thinking, at the other servers, under quota
     here[0] = jobs
     pace = 1 / np.maximum(np.vstack([think, others]), 1e-9)
     used = passed = np.zeros(cases)
@@ -60,7 +61,7 @@ def simulate(quota, period, jobs, think, others, steps, random):
 
 
 def errors(cases=CASES, steps=STEPS, seed=SEED):
-    """Relative errors against the simulation: of throughput, and response time, by case."""
+    """Relative errors of throughput and response time against the simulation, by case."""
     random = np.random.default_rng(seed)
     quota, period, jobs, think, others = draw(cases, random)
     server = Quota(np.ones(cases), quota, period)
@@ -70,7 +71,7 @@ def errors(cases=CASES, steps=STEPS, seed=SEED):
 
 
 def summary_rows(actual):
-    """Largest, of 99 and of 95 of 100, and median error [%], by kind of answer."""
+    """Largest, 99th and 95th percentile, and median error [%], by kind of answer."""
     return [
         [100 * float(np.quantile(one, part)) for part in (1, 0.99, 0.95, 0.5)]
         for one in np.abs(actual)

@@ -2,9 +2,9 @@
 
     python -m tests.campaigns.collective_errors            five seconds
 
-Each system, operation and type is fitted as it is, then from 2 and 4 GPUs alone, which predict 8.
-Then the model error of the bands is chosen on all systems but one, so that they cover 95% there,
-and its bands are counted on the one left out.
+Each system, operation and type is fitted as a whole, and then from 2 and 4 GPUs alone, to predict
+8. Then the model error of the bands is chosen on all systems but one so that they cover 95% there,
+and the coverage of its bands is counted on the one left out.
 
 `headway.loggp.programs.measured_collectives.MODEL_ERROR` names it.
 """
@@ -38,7 +38,7 @@ ERRORS = np.arange(0.0, 0.31, 0.01)
 
 @dataclass(frozen=True)
 class Set:
-    """One system, operation and type: its fit, and what 2 and 4 GPUs say of 8."""
+    """One system, operation and type: its fit, and the predictions from 2 and 4 GPUs for 8."""
 
     system: str
     errors: np.ndarray
@@ -57,7 +57,7 @@ def times_of(name: str) -> Iterator[CollectiveTimes]:
             try:
                 yield chosen_times([given], Chosen(operation, datatype))[0]
             except MeasurementError:
-                continue  # this system was not measured so
+                continue  # not measured on this system
 
 
 def _of(system: str, times: CollectiveTimes) -> Set:
@@ -80,7 +80,7 @@ def _of(system: str, times: CollectiveTimes) -> Set:
 
 
 def _inside(fit: CollectiveFit, measured: CollectiveTimes) -> np.ndarray:
-    """Whether the bands hold each time at 8, a row for each of the model errors."""
+    """Whether the bands contain each time at 8, with a row for each of the model errors."""
     level = fit.levels[-1]
     pairs = list(zip(measured.size, measured.time, strict=True))
     return np.array(

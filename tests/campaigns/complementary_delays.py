@@ -3,8 +3,9 @@
 Heidelberger and Trivedi, "Analytic queueing models for programs with internal concurrency", IEEE
 Trans. Computers 32(1), 1983: the jobs circulate through the processor and a delay as long as the
 fork takes, and the parts of each branch, as many as jobs, through that branch and a delay as long
-as the rest of a round. What the fork takes follows from the times of the branches: of exponential
-and independent ones as published, or as `Fork` takes them. All is repeated until it agrees.
+as the rest of a round. The time of the fork follows from the times of the branches, taken as
+independent and exponential (as published), or as `Fork` takes them. All is repeated until it
+converges.
 
 ``python -m tests.campaigns.complementary_delays`` prints the figures of docs/accuracy/forks.md.
 
@@ -20,11 +21,11 @@ from headway.queueing.forks.queue import ForkQueue
 from tests.campaigns.closed_forks import Case, stored
 
 ONE = np.ones(1)
-ROUNDS, NEAR = 200, 1e-5  # of the iteration, and how nearly a fork agrees with the last round
+ROUNDS, NEAR = 200, 1e-5  # rounds of the iteration, and relative tolerance of a fork's time
 
 
 def alone(station, jobs, think):
-    """Throughput and response time of one station whose jobs think elsewhere."""
+    """Throughput and response time of one station whose jobs are otherwise in a delay."""
     queue, rate, time = ForkQueue(station, ONE), 0.0, 0.0
     for n in range(1, jobs + 1):
         time = float(queue.response()[0])
@@ -35,7 +36,7 @@ def alone(station, jobs, think):
 
 
 def solve(case, *, sharing):
-    """Throughput and response time of a case, starting from what mean value analysis finds."""
+    """Throughput and response time of a case, starting from mean value analysis."""
     branches = [MG1(t, c) if m == 1 else MMm(t, m) for t, c, m in case.branches]
     kinds = branches[:1] if case.alike else branches
     begun = case.model().solve()
@@ -78,7 +79,7 @@ def errors(*, sharing, actual=None):
 
 
 def sentence():
-    """What the page says of them."""
+    """The sentence of the page."""
     (rate, time), (other, longer) = errors(sharing=False), errors(sharing=True)
     return (
         f"throughput by up to {rate:.1f}% and response time by up to {time:.0f}% with "

@@ -1,9 +1,9 @@
-"""What the measured constants of approximations decide: errors with other values of them.
+"""Effect of the measured constants of approximations: errors with other values of them.
 
-``python -m tests.campaigns.constants`` names the constants, and ``python -m
-tests.campaigns.constants tandems`` prints a table: for each value of a constant the root mean
+``python -m tests.campaigns.constants`` lists the constants, and ``python -m
+tests.campaigns.constants tandems`` prints a table: for each value of a constant, the root mean
 square and the largest error [%] over simulations that other campaigns have stored. No value is
-fitted here; `tests/queueing/test_constants.py` holds that the one in use is near the best.
+fitted here; `tests/queueing/test_constants.py` checks that the one in use is near the best.
 
 Constants or labels of `headway.queueing.forks.fork`, `headway.queueing.forks.sharing`,
 `headway.queueing.order_statistics.alike`, `headway.queueing.variability.flows`,
@@ -25,7 +25,7 @@ from tests.campaigns import fork_errors, general_networks, unlike_forks
 
 @dataclass(frozen=True)
 class Constant:
-    """Constants of a module, values that they might have, and the errors [%] of what uses them."""
+    """Constants of a module, other values for them, and the errors [%] of what uses them."""
 
     module: str
     names: tuple[str, ...]
@@ -68,7 +68,7 @@ def _forks(columns):
 
 
 def _alike():
-    """Errors of forks of like branches by two moments, wherever these are simulated."""
+    """Errors of forks of like branches by two moments, over all simulated ones."""
     with patch.object(
         forked, "has_mixture", lambda n, scv: np.zeros(np.broadcast(n, scv).shape, bool)
     ):

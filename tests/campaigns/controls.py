@@ -1,10 +1,10 @@
-"""How much of what simulations spread is explained by what arrivals and services did by chance.
+"""How much of simulations' variance is explained by random variation of arrivals and services.
 
-``python -m tests.campaigns.controls`` plays replicas of ten stations in a row, each 80% busy, and
-regresses mean response time and p99 on control variates whose means are known: the throughput and
-the utilisation of each station. It prints the share of the variance that they explain, less what as
-many numbers without meaning would. Where that share is small, coefficients cost more jobs than they
-save.
+``python -m tests.campaigns.controls`` simulates replicas of ten stations in a row, each 80% busy,
+and regresses mean response time and p99 on control variates with known means: the throughput and
+the utilisation of each station. It prints the share of the variance that they explain, less the
+share that as many meaningless numbers would. Where that share is small, estimating coefficients
+costs more jobs than they save.
 """
 
 import numpy as np

@@ -1,11 +1,12 @@
-"""How far approximations of a load over time are off at one queue, against forward equations.
+"""Errors of approximations of a load over time at one queue, compared with forward equations.
 
     python -m tests.campaigns.days [--count 40]
 
 Random days of 24 periods at pools of 1 to 40 servers: sines with a second harmonic, 12 to 2,000
-service times a period, their highest load 50 to 90% of capacity, and for fluids up to 130%. Prints
-the largest relative errors of throughput and of the mean response time of a period, and their 90th
-percentile over all periods. `headway.queueing.transient.measured` states the largest ones.
+service times per period, with the highest load at 50% to 90% of capacity, and for fluids up to
+130%. Prints the largest relative errors of throughput and of the mean response time of a period,
+and their 90th percentile over all periods. `headway.queueing.transient.measured` states the largest
+ones.
 """
 
 import argparse
@@ -22,7 +23,7 @@ PERIODS = 24
 
 
 def random_day(draw, most):
-    """A pool of services of 1 s, and a day."""
+    """A pool with services of 1 s, and a day."""
     servers = int(draw.choice([1, 2, 4, 10, 40]))
     period = float(np.exp(draw.uniform(np.log(12), np.log(2000))))
     phase, second = draw.uniform(0, 2 * np.pi, 2)

@@ -1,11 +1,11 @@
-"""What fits of low loads say of the high ones: coverage of bands, errors, saturation.
+"""What fits to low loads say about high ones: coverage of bands, errors, saturation.
 
 python -m tests.campaigns.extrapolations          the 24 shipped curves, as docs/accuracy has them
 python -m tests.campaigns.extrapolations 0.8      fitted below 80% of the peak instead of 70%
 python -m tests.campaigns.extrapolations --store  the same, stored under tests/data
 
-Of each curve the points below a share of its peak are fitted by `fit_server`, without an option,
-and the rest is predicted. The tests recompute the table from the stored results.
+For each curve the points below a share of its peak are fitted by `fit_server`, without options, and
+the rest is predicted. The tests recompute the table from the stored results.
 
 No constant or label names it; docs/accuracy/fits.md has its figures.
 """
@@ -27,12 +27,12 @@ from tests import campaigns
 PAGE = Path("tests/data/extrapolations.csv")
 TITLES = ("curve", "load", "measured", "low", "middle", "high", "peak", "limit", "determined")
 SHARE = 0.7
-WRONG = 0.25  # relative error from which a prediction that passes for sure would mislead
+WRONG = 0.25  # relative error above which a prediction that counts as certain would mislead
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One curve: what was measured above the share, and what was predicted there."""
+    """One curve: what was measured above the share, and the predictions there."""
 
     name: str
     load: FloatArray
@@ -44,17 +44,17 @@ class Tried:
 
     @property
     def holds(self) -> FloatArray:
-        """Which measured points lie in the band."""
+        """Which measured points are in the band."""
         return np.asarray((self.band[0] <= self.measured) & (self.measured <= self.band[2]))
 
     @property
     def errors(self) -> FloatArray:
-        """Size of the relative errors; infinite where nothing plausible sustains the load."""
+        """Absolute relative errors; infinite if no plausible curve sustains the load."""
         return np.asarray(np.abs(self.band[1] / self.measured - 1))
 
 
 def curves() -> list[Path]:
-    """The shipped curves, in their order."""
+    """The shipped curves, in order."""
     return sorted(Path(data_path("sfs_results/curves")).glob("*.csv"))
 
 
@@ -73,7 +73,7 @@ def tried(path: Path, share: float = SHARE) -> Tried:
 
 
 def stored() -> list[Tried]:
-    """The curves as they were fitted last."""
+    """The curves as they were last fitted."""
     by_name: dict[str, list[list[float]]] = {}
     for row in campaigns.stored_rows(PAGE):
         by_name.setdefault(row[TITLES[0]], []).append([float(row[title]) for title in TITLES[1:]])
@@ -86,7 +86,7 @@ def stored() -> list[Tried]:
 
 
 def predicted_rows(each: Sequence[Tried]) -> Iterator[tuple[str, ...]]:
-    """Rows of the file: one for each point that was predicted."""
+    """Rows of the file: one for each predicted point."""
     for one in each:
         ends = f"{one.peak:.6g}", f"{one.limit:.6g}", str(int(one.determined))
         for point in zip(one.load, one.measured, *one.band, strict=True):
@@ -94,7 +94,7 @@ def predicted_rows(each: Sequence[Tried]) -> Iterator[tuple[str, ...]]:
 
 
 def summary(each: Sequence[Tried]) -> dict[str, str]:
-    """What the table says, a line each."""
+    """The lines of the table."""
     errors = np.concatenate([one.errors for one in each])
     holds = np.concatenate([one.holds for one in each])
     last = [one.holds[np.argmax(one.load)] for one in each]

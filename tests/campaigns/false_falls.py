@@ -25,7 +25,7 @@ def sweep(rates, clients, **more):
 
 
 def alarms(count: int, scatter: float, curves: int) -> float:
-    """The share of curves that are said to fall; a third each is flat, saturates, stops rising."""
+    """The share of curves said to fall; a third each is flat, saturates, or stops rising."""
     random = np.random.default_rng([count, int(scatter * 100)])
     loads = 2.0 ** np.arange(count)
     shapes = (np.ones(count), loads / (loads + 4), np.minimum(loads, 8))

@@ -1,9 +1,9 @@
-"""Which form is chosen for five points, where AICc cannot judge three parameters.
+"""The form chosen for five points, where AICc cannot judge three parameters.
 
     python -m tests.campaigns.few_points        15 curves each of three forms: docs/accuracy/fits.md
 
 Five points of the curves of ``form_confusion``, at 1, 4, 8, 16 and 32 clients. AICc is infinite for
-three parameters and the scatter of five points.
+three parameters and a scatter from five points.
 
 `headway.models.inference.server.FAR` names it.
 """
@@ -16,16 +16,16 @@ from tests import campaigns
 from tests.campaigns.form_confusion import CASES, POPULATION, Case, curve
 
 KEPT = (0, 3, 5, 7, 9)
-"""Which of ten points are kept."""
+"""Indices of the five of ten points that are kept."""
 
 NAMES = ("server-single", "server-closed", "server-usl")
-"""Forms that make curves: one of two parameters, two of three."""
+"""Forms that make curves: one with two parameters, two with three."""
 
 CURVES = 15
 
 
 def few(case: Case, seed: int) -> Measurements:
-    """A curve of a form, of which five points are left."""
+    """Five points of a curve of a form."""
     whole = curve(case, seed)
     columns = whole.columns.values()
     titles = ",".join(column.header for column in columns)
@@ -34,7 +34,7 @@ def few(case: Case, seed: int) -> Measurements:
 
 
 def both(task: tuple[Case, int]) -> tuple[bool, bool]:
-    """Whether the form that made a curve is chosen: by AICc alone, and beyond it."""
+    """Whether the form that made a curve is chosen: by AICc alone, and with all forms."""
     case, seed = task
     server = choose_form(few(case, seed))
     judged = ranked(server.candidates, far=0.0)
@@ -42,7 +42,7 @@ def both(task: tuple[Case, int]) -> tuple[bool, bool]:
 
 
 def main() -> None:
-    """Print a line a form: how often it is chosen without and with what AICc cannot judge."""
+    """Print one line per form: how often it is chosen, without and with forms AICc cannot judge."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("curves", nargs="?", type=int, default=CURVES)
     options = parser.parse_args()

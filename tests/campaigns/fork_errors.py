@@ -1,13 +1,13 @@
-"""What the law of a fork misses, by simulation of all its queues at once.
+"""Errors of the law of a fork, by simulation of all its queues at once.
 
-``python -m tests.campaigns.fork_errors`` simulates anew what `tests/data/fork_errors.csv` holds
+``python -m tests.campaigns.fork_errors`` simulates again what `tests/data/fork_errors.csv` contains
 (minutes) and prints the table of docs/accuracy.md; the tests recompute the table from that file.
 The cases of `tests/data/fork_errors_fresh.csv` were simulated after the law was made, and changed
 nothing in it.
 
-A queue in order of arrival needs no events: the wait of the next is max(wait + service - gap, 0)
-(Lindley), all n queues having the same gaps. Times are scaled by what the mean of a branch misses
-of Pollaczek and Khinchine's, which is exact.
+A queue in order of arrival needs no events: the next wait is max(wait + service - gap, 0)
+(Lindley), and all n queues have the same gaps. Times are scaled by the ratio of Pollaczek and
+Khinchine's exact mean to the mean of a branch.
 
 Constants or labels of `headway.queueing.order_statistics.alike` and
 `headway.queueing.order_statistics.gamma_mixture` rest on it.
@@ -48,22 +48,23 @@ CASES = (  # of FRESH: branches, scv, utilisation and requests
     (20, 1.8, 0.85, 900_000),
     (56, 0.45, 0.9, 600_000),
 )
-_BLOCK, _KEPT = 200_000, 8  # services at a time; each so many-th request tells percentiles
+# services simulated at a time; one request in so many is kept for percentiles
+_BLOCK, _KEPT = 200_000, 8
 
 
 def needed_of(branches):
-    """The k that are looked at: some of the first, half, and more."""
+    """The numbers k of parts that are examined: some of the first, half, and more."""
     some = {1, -(-branches // 4), -(-branches // 2), -(-3 * branches // 4), branches - 1, branches}
     return sorted(k for k in some if k >= 1)
 
 
 def others_of(branches):
-    """The k of FRESH."""
+    """The numbers k of FRESH."""
     return sorted({-(-branches // 2), -(-5 * branches // 8), branches - 2, branches})
 
 
 def responses(branches, scv, busy, requests, random):
-    """Times in all queues of requests in order, shape (requests, branches); service takes 1."""
+    """Times in all queues of consecutive requests, shape (requests, branches); services of 1."""
     waits, done = np.zeros(branches), 0
     block = max(_BLOCK // branches, 1)
     while done < requests:
@@ -76,7 +77,7 @@ def responses(branches, scv, busy, requests, random):
 
 
 def simulate(branches, scv, busy, requests, random, needed=needed_of, kept_each=_KEPT):
-    """Rows of the file: what the k-th of n takes."""
+    """Rows of the file: the time of the k-th of n."""
     places = np.array(needed(branches)) - 1
     total, all_of_them, kept, count = 0.0, 0.0, [], 0
     for k, times in enumerate(responses(branches, scv, busy, requests, random)):
@@ -93,12 +94,12 @@ def simulate(branches, scv, busy, requests, random, needed=needed_of, kept_each=
 
 
 def stored(page=PAGE):
-    """What was simulated, shape (cases, titles)."""
+    """The simulated numbers, shape (cases, titles)."""
     return stored_numbers(page, TITLES)
 
 
 def percentiles(actual, share):
-    """What the law says of each case; 1e-5 of it does not matter here."""
+    """The law's percentiles for each case; a tolerance of 1e-5 is enough here."""
     branches, needed, scv, busy = actual[:, :4].T
     one = np.ones((1, len(actual)))
     fork = ForkJoin(one[0], branches, needed, scv)
@@ -107,7 +108,7 @@ def percentiles(actual, share):
 
 
 def errors(actual):
-    """Relative errors of mean, p50 and p99, and that of the mean in means of one branch."""
+    """Relative errors of mean, p50 and p99, and that of the mean over one branch's mean."""
     branches, needed, scv, busy, mean, *simulated = actual.T
     off = ForkJoin(1.0, branches, needed, scv).response_time(busy) - mean
     missed = np.full((2, len(actual)), np.nan)
@@ -146,7 +147,7 @@ def summary_rows(actual):
 
 
 def table(rows):
-    """The rows as a page shows them: the largest, and in brackets 95 of 100."""
+    """The rows as a page shows them: the largest error and, in brackets, the 95th percentile."""
     head = (
         "| needed | `scv` | utilisation | cases | mean | of one branch's | p50 | p99 |\n"
         "|---|---|---|---|---|---|---|---|\n"
@@ -162,7 +163,7 @@ def table(rows):
 
 
 def write(page, cases):
-    """A file of what was simulated."""
+    """Write a file of simulated numbers."""
     with page.open("w", encoding="utf-8", newline="") as file:
         file.write("# Simulated by tests/campaigns/fork_errors.py; service takes 1 on average.\n")
         written = csv.writer(file, lineterminator="\n")

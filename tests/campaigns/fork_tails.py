@@ -1,8 +1,8 @@
-"""The 99.9th percentiles of forks with unlike branches of one server each, by simulation.
+"""Errors of the 99.9th percentiles of forks with unlike single-server branches, by simulation.
 
-``python -m tests.campaigns.fork_tails`` simulates anew what `tests/data/fork_tails.csv` holds (some
-minutes): the cases of `tests.campaigns.unlike_forks` without pools, of longer runs. The label of
-such answers is the largest error of the rows, which the tests recompute.
+``python -m tests.campaigns.fork_tails`` simulates again what `tests/data/fork_tails.csv` contains
+(some minutes): the cases of `tests.campaigns.unlike_forks` without pools, in longer runs. The label
+of such answers is the largest error of the rows, which the tests recompute.
 
 No constant or label names it; docs/accuracy/forks.md has its figures.
 """

@@ -1,12 +1,12 @@
-"""Which form is chosen for curves that a known form made: a confusion matrix.
+"""The form chosen for curves that a known form made: a confusion matrix.
 
     python -m tests.campaigns.form_confusion             50 curves each form, 10 where the load is
                                                          a population: docs/accuracy/fits.md
     python -m tests.campaigns.form_confusion 5 server-p  5 curves each whose name begins so
 
 Curves have 10 points and independent errors of 2% in response time. Parameters are drawn so that
-what makes a form another than the simpler ones shows: see `CASES`, by which x_s is where the curve
-saturates, S the service time and D the delay.
+what distinguishes a form from the simpler ones is visible: see `CASES`, where x_s is the load at
+which the curve saturates, S the service time and D the delay.
 
 No constant or label names it; docs/accuracy/fits.md has its figures.
 """
@@ -24,7 +24,7 @@ from tests import campaigns
 
 POINTS, NOISE, CURVES, FEWER = 10, 0.02, 50, 5
 LIKELY = 0.05
-"""AICc weight from which a form that is not chosen still counts as one that may be right."""
+"""AICc weight above which a form that is not chosen still counts as possibly right."""
 
 POPULATIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 OPEN, BENT, UNBENT, POPULATION = "open", "bent", "not bent", "population"
@@ -41,13 +41,14 @@ class Case:
     form
         Model of the catalogue.
     load
-        Open; paced by a population beyond where the curve bends, or up to there; or a population.
+        Open; paced by a population beyond the load where the curve bends back, or up to there; or a
+        population.
     draw
-        Parameters, all but the load, from a service time [s] and a random generator.
+        Draws the parameters other than the load, from a service time [s] and a random generator.
     words
-        What is drawn.
+        A description of what is drawn.
     top
-        Highest load as a share of where it saturates.
+        Highest load as a share of the saturation load.
     """
 
     form: str
@@ -164,7 +165,7 @@ CASES = (
 
 
 def curve(case: Case, seed: int) -> Measurements:
-    """Draw a form's parameters and noise, and measure it."""
+    """Draw a form's parameters and noise, and measure its curve."""
     random = np.random.default_rng([seed, *case.name.encode()])
     values = case.draw(10 ** random.uniform(-3.3, -1.7), random)
     model = catalogue_model(case.form).at(values)
@@ -181,7 +182,7 @@ def curve(case: Case, seed: int) -> Measurements:
 
 
 def _circulating(case: Case, values: Values, random: np.random.Generator) -> Measurements:
-    """Response times of clients that do not think; throughput would say the same, N / R."""
+    """Response times of clients that do not think; throughput would be equivalent, N / R."""
     clients = np.array(POPULATIONS, float)
     model = catalogue_model(case.form).at({n: v for n, v in values.items() if n != "population"})
     model = model if model.is_closed else model.closed(1, 0.0)
@@ -207,7 +208,7 @@ def _open_curve(case: Case, values: Values, random: np.random.Generator) -> Meas
 
 
 def _think(model, rate: float) -> float:
-    """The think time at which so much goes through, by halving."""
+    """The think time that gives a throughput, by bisection."""
     low, high = 0.0, float(model.inputs["population"]) / rate
     for _ in range(50):
         middle = (low + high) / 2
@@ -237,7 +238,7 @@ def chosen(case: Case, seed: int) -> tuple[str, bool]:
 
 
 def main() -> None:
-    """Print a line a form: how many curves it was chosen for, and what was chosen instead."""
+    """Print one line per form: how often it was chosen for its curves, and the other choices."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("curves", nargs="?", type=int, default=CURVES)
     parser.add_argument("begins", nargs="?", default="", help="how the form's name begins")
@@ -267,7 +268,7 @@ def _chosen(task: tuple[Case, int]) -> tuple[str, bool]:
 
 
 def _line(case: Case, ends: Sequence[tuple[str, bool]]) -> int:
-    """Print the line of a form; give back for how many curves it was chosen."""
+    """Print the line of a form; return for how many curves it was chosen."""
     count = len(ends)
     others = Counter(form for form, _ in ends if form != case.form)
     hits, likely = count - others.total(), sum(form == case.form or may for form, may in ends)

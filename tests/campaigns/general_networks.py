@@ -1,13 +1,13 @@
-"""Open networks of general service times, simulated: what their means and percentiles miss.
+"""Open networks with general service times, simulated: errors of their means and percentiles.
 
-``python -m tests.campaigns.general_networks`` simulates anew what `tests/data/general_networks.csv`
-holds (some ten minutes of a processor); with ``--stored`` it prints the tables of docs/accuracy
-only. The simulation knows nothing of the code under test.
+``python -m tests.campaigns.general_networks`` simulates again what
+`tests/data/general_networks.csv` contains (some ten minutes of a processor); with ``--stored`` it
+only prints the tables of docs/accuracy. The simulation does not use the code under test.
 
-Jobs arrive as a Poisson process. Without loops each station's jobs are followed in order: waits of
-one server by Lindley's max(wait + service - gap, 0). Loops of single servers go event by event, in
-many replicas at once. Service times are gamma-distributed, lognormal, or (with an scv above 1) of
-two phases with balanced means, the same law throughout a network.
+Jobs arrive as a Poisson process. Without loops each station's jobs are followed in order: waits at
+one server by Lindley's max(wait + service - gap, 0). Loops of single servers are simulated event by
+event, in many replicas at once. Service times are gamma-distributed, lognormal, or (with an scv
+above 1) hyperexponential with balanced means, by the same law throughout a network.
 
 Constants or labels of `headway.models.structure.planning.variability` and
 `headway.queueing.variability.measured` rest on it.
@@ -37,13 +37,13 @@ PERCENTS = (50, 95, 99, 99.9)
 TITLES = ("family", "number", "mean", "half_width", *(f"p{p:g}" for p in PERCENTS))
 SEED, JOBS, OF_POOLS, PARTS = 31, 1_000_000, 600_000, 10
 EVENTS, FEWEST, MOST, ROOM = 5_000_000, 60, 800, 1 << 11
-WARM, FULL = 4, 10  # in times over which the slowest queue forgets
+WARM, FULL = 4, 10  # in relaxation times of the slowest queue
 STUDENT = 2.262
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A random network: arrivals [1/s] in all and shares by station, chances, times, servers."""
+    """A random network: arrival rate [1/s], shares by station, probabilities, times, servers."""
 
     law: str
     rate: float
@@ -65,13 +65,13 @@ class Drawn:
 
     @property
     def memory(self):
-        """Time over which the slowest queue forgets: some S (1 + scv) / (1 - U)**2 a job [s]."""
+        """Relaxation time of the slowest queue: about S (1 + scv) / (1 - U)**2 per job [s]."""
         each = self.times * np.maximum(self.visits, 1) * (1 + self.scvs)
         return float((each / (1 - self.busy) ** 2).max())
 
 
 def network(family, number):
-    """Two to six stations (two to four in loops), the busiest 50 to 90% busy, scvs to 1, 4 or 8."""
+    """Two to six stations (two to four in loops), the busiest 50% to 90% busy, scvs to 8."""
     random = np.random.default_rng([SEED, list(FAMILIES).index(family), number])
     count = int(random.integers(2, 5 if family == "loops" else 7))
     onward, entries = np.diag(np.ones(count - 1), 1), np.eye(count)[0]
@@ -90,7 +90,7 @@ def network(family, number):
 
 
 def _scaled(random, onward, entries, scvs, servers):
-    """With times that make the stations as busy as drawn."""
+    """The network with times that give the utilisations drawn."""
     count = len(scvs)
     busy = np.full(count, random.choice(LOADS))
     if random.random() < 0.7:
@@ -102,7 +102,7 @@ def _scaled(random, onward, entries, scvs, servers):
 
 
 def _forward(random, count):
-    """From each station to later ones, out of some; at times jobs come in at a later one too."""
+    """Routes from each station to later ones or out; jobs may also enter at a later one."""
     onward = np.zeros((count, count))
     for k in range(count - 1):
         later = random.dirichlet(np.ones(count - 1 - k)) * random.choice([1.0, 0.8])
@@ -115,7 +115,7 @@ def _forward(random, count):
 
 
 def _looped(random, count):
-    """Round and back to the first, about the first, or from anywhere to anywhere."""
+    """Routes in a circle, around the first station, or from any station to any."""
     back, shape = random.choice([0.3, 0.5, 0.7, 0.85]), int(random.integers(3))
     onward = np.zeros((count, count))
     if shape == 0:
@@ -131,7 +131,7 @@ def _looped(random, count):
 
 
 def times_of(random, law, scv, size):
-    """Times of an scv with a mean of 1."""
+    """Times of an scv, with a mean of 1."""
     if scv in (0.0, 1.0):
         return random.exponential(1.0, size) if scv else np.ones(size)
     if law == "lognormal":
@@ -145,7 +145,7 @@ def times_of(random, law, scv, size):
 
 
 def _done(arrivals, service, servers):
-    """When each of the jobs in order is served."""
+    """When each of the jobs, in order, is completed."""
     if servers == 1:
         total = np.cumsum(service)
         return total + np.maximum.accumulate(arrivals - total + service)
@@ -157,7 +157,7 @@ def _done(arrivals, service, servers):
 
 
 def forward(drawn, jobs, random):
-    """Times of jobs that never come to a station twice, in order of arrival."""
+    """Times of jobs that visit no station twice, in order of arrival."""
     begun = np.cumsum(random.exponential(1 / drawn.rate, jobs))
     first = random.choice(len(drawn.entries), jobs, p=drawn.entries)
     inbox = [[(begun[first == k], np.flatnonzero(first == k))] for k in range(len(drawn.times))]
@@ -212,7 +212,7 @@ class Loops:
         self._begin(rows[idle], places[idle], now[idle])
 
     def step(self):
-        """One event in each replica; times of the jobs that leave."""
+        """One event in each replica; returns the times of jobs that leave."""
         what = self.next.argmin(axis=1)
         now, comes = self.next[self.rows, what], what == self.out
         rows, places, times = self.rows[~comes], what[~comes], now[~comes]
@@ -274,7 +274,7 @@ def model(drawn):
 
 @dataclass(frozen=True)
 class Row:
-    """What was simulated of a network, and how far an answer is from it."""
+    """The simulation of a network, and the errors of an answer."""
 
     family: str
     number: int
@@ -289,7 +289,7 @@ class Row:
 
     @property
     def region(self):
-        """As the label of an answer sees it."""
+        """The region by which an answer is labelled."""
         drawn = self.drawn
         kind = (
             "pools" if "pools" in self.family else "loops" if self.family == "loops" else "single"
@@ -297,11 +297,11 @@ class Row:
         return MeasuredRegion(kind, float(drawn.scvs.max()), float(drawn.busy.max()))
 
     def mean_error(self):
-        """Of the mean response time [%]."""
+        """Error of the mean response time [%]."""
         return 100 * (float(model(self.drawn).solve().response_time) / self.mean - 1)
 
     def poisson_error(self):
-        """The same, were all flows Poisson [%]."""
+        """The same error if all flows were Poisson [%]."""
         drawn, total = self.drawn, 0.0
         for k, visits in enumerate(drawn.visits.tolist()):
             station = MGm(float(drawn.times[k]), int(drawn.servers[k]), float(drawn.scvs[k]))
@@ -309,7 +309,7 @@ class Row:
         return 100 * (total / self.mean - 1)
 
     def share_errors(self):
-        """Of percentiles [%]."""
+        """Errors of percentiles [%]."""
         solution = model(self.drawn).solve().with_percentiles(PERCENTS)
         told = [float(solution[f"response_time_p{p:g}"]) for p in PERCENTS]
         return 100 * (np.array(told) / self.percentiles - 1)
@@ -324,7 +324,7 @@ def stored():
 
 
 def largest(rows, error):
-    """Sizes of an error [%] in each region: of a kind of network, with scvs up to some."""
+    """Quantiles of an error [%] in each region: kind of network, with scvs up to a limit."""
     found = [(row.region, np.max(np.abs(error(row)))) for row in rows]
     return {
         (kind, scv): [size for region, size in found if region.kind == kind and region.scv <= scv]
@@ -334,7 +334,7 @@ def largest(rows, error):
 
 
 def lines(rows):
-    """The table of means of the document."""
+    """The document's table of means."""
     rows = list(rows)
     yield "| networks | scv up to | how many | two moments: mean | largest | all flows Poisson: " \
         "mean | largest |"  # fmt: skip
@@ -346,7 +346,7 @@ def lines(rows):
 
 
 def share_lines(rows):
-    """The table of percentiles of the document."""
+    """The document's table of percentiles."""
     rows = [row for row in rows if "pools" not in row.family]
     yield "| networks | scv up to | times | how many | to p99: 95 of 100 | largest | p99.9: " \
         "95 of 100 | largest |"  # fmt: skip
@@ -366,7 +366,7 @@ def share_lines(rows):
 
 
 def main():
-    """Simulate anew unless only the tables are asked for, and print them."""
+    """Simulate again, unless only the tables are asked for, and print them."""
     options = campaigns.parser(__doc__)
     options.add_argument("--stored", action="store_true", help="print the tables only")
     args = options.parse_args()

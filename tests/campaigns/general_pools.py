@@ -1,8 +1,8 @@
-"""What the laws of several servers with general times miss, by simulation.
+"""Errors of the laws of several servers with general service times, by simulation.
 
-``python -m tests.campaigns.general_pools`` simulates anew what `tests/data/general_pools.csv` holds
-(some minutes) and prints the table of docs/accuracy.md; the tests recompute the table from that
-file.
+``python -m tests.campaigns.general_pools`` simulates again what `tests/data/general_pools.csv`
+contains (some minutes) and prints the table of docs/accuracy.md; the tests recompute the table from
+that file.
 
 No constant or label names it; docs/accuracy/stations.md has its figures.
 """
@@ -22,11 +22,11 @@ CASES, JOBS, SEED = 240, 3_000_000, 15
 MOST_SERVERS = 16
 _BLOCK, _BATCHES = 2000, 20
 SURE = 0.02
-"""Standard error, in parts of the mean wait, up to which a case counts in waits."""
+"""Standard error, relative to the mean wait, up to which a case counts in errors of waits."""
 
 
 def cases(random, poisson):
-    """Servers, utilisation, scv between arrivals and of service; service takes 1 on average."""
+    """Servers, utilisation, scv of interarrival times and of service; mean service is 1."""
     spreads = [0, 0.25, 0.5, 1, 2, 4]
     for _ in range(CASES // 2):
         arrivals = 1.0 if poisson else float(random.choice(spreads))
@@ -35,7 +35,7 @@ def cases(random, poisson):
 
 
 def times(random, scv, other, count):
-    """Times with mean 1: gamma, or else exponentials of two means, or lognormal ones."""
+    """Times with mean 1: gamma, or otherwise hyperexponential or lognormal."""
     if scv == 0:
         return np.ones(count)
     if scv == 1 or not other:
@@ -49,7 +49,7 @@ def times(random, scv, other, count):
 
 
 def simulate(cases, jobs, random):
-    """Mean wait and its standard error by case: whoever comes takes the server free first."""
+    """Mean wait and its standard error by case: each job takes the server that is free first."""
     servers, busy = (np.array(column) for column in list(zip(*cases, strict=True))[:2])
     free = np.where(np.arange(MOST_SERVERS) < servers[:, None], 0.0, np.inf)
     other = random.random((2, len(cases))) < 0.5
@@ -71,12 +71,12 @@ def simulate(cases, jobs, random):
 
 
 def stored():
-    """The cases simulated, shape (cases, titles)."""
+    """The simulated cases, shape (cases, titles)."""
     return stored_numbers(PAGE, TITLES)
 
 
 def summary_rows(actual):
-    """Rows of the table: law, what of it, and largest, 95 of 100 and median error [%]."""
+    """Rows of the table: law, quantity, and largest, 95th percentile and median error [%]."""
     poisson, rows = actual[:, 2] == 1, []
     for name, some in (("MGm", actual[poisson]), ("GGm", actual[~poisson])):
         law = np.array([_wait(name, *case[:4]) for case in some])

@@ -1,7 +1,7 @@
-"""What percentiles miss where very many jobs are followed in groups.
+"""Errors of percentiles if a very large number of jobs is followed in groups.
 
-``python -m tests.campaigns.grouped_jobs`` prints the largest errors, for rings of equal servers
-against their exact law and for other networks against every number of their jobs.
+``python -m tests.campaigns.grouped_jobs`` prints the largest errors: for rings of equal servers
+compared with their exact law, and for other networks compared with following every number of jobs.
 `tests/queueing/sojourn/test_grouped_jobs.py` recomputes some.
 
 `GROUPED` of `headway.queueing.passages.laws` rests on it.
@@ -30,13 +30,14 @@ OTHERS = {
     "a large pool": ((1.0, 200.0), (1, 200), 0.0, 1.0, None),
     "one of two ways": ((1.0, 2.0, 2.0), (1, 1, 1), 0.0, 1.0, FORK),
 }
-"""Service times, servers, think time over the jobs, throughput, and routes unless in a row."""
+"""Service times, servers, think time over the number of jobs, throughput, and routes unless in a
+row."""
 
 JOBS, GROUP = 2001, 8
 
 
 def network(times, servers, jobs, think, throughput, onward=None):
-    """A network whose job enters at the first station."""
+    """A network whose jobs enter at the first station."""
     count = len(times)
     places = [PassageStation(str(k), s, servers[k], 1) for k, s in enumerate(times)]
     routes = np.eye(count, k=1) if onward is None else np.array(onward, float)
@@ -46,7 +47,7 @@ def network(times, servers, jobs, think, throughput, onward=None):
 
 
 def ring_errors(stations, jobs):
-    """Errors in a ring of single servers, where N - 1 + K exponential times make a passage."""
+    """Errors in a ring of single servers, where a passage is N - 1 + K exponential times."""
     ring = network((1.0,) * stations, (1,) * stations, jobs, 0.0, jobs / (jobs + stations - 1))
     law = passage_law(ring)
     exact = gamma.ppf(SHARES, jobs + stations - 1)
@@ -54,7 +55,7 @@ def ring_errors(stations, jobs):
 
 
 def group_errors(name, jobs=JOBS, group=GROUP):
-    """Errors of groups against every number of jobs."""
+    """Errors of groups compared with every number of jobs."""
     times, servers, think, throughput, onward = OTHERS[name]
     passage = network(times, servers, jobs, think * jobs, throughput, onward)
     every = OvertakeFree(passage, topological_order(passage.onward))

@@ -1,8 +1,8 @@
-"""Load tests that Ciw simulates, half of them with a limit on what is inside that nobody tells.
+"""Load tests simulated by Ciw, half of them with an undisclosed limit on the requests inside.
 
-A generator that lets N requests in is a node of no service before the server, which blocks while
+A generator that admits N requests is a node without service before the server, which blocks while
 the server and its queue hold N. ``python -m tests.campaigns.hidden_limits`` writes the 100 curves
-of ``tests/data/hidden_limits.csv`` anew.
+of ``tests/data/hidden_limits.csv`` again.
 
 No constant or label names it; docs/reference/measured-files.md has its figures.
 """
@@ -22,12 +22,12 @@ FILE = DATA / "hidden_limits.csv"
 CURVES = 100
 SEED = 13
 NOISE = 0.03
-"""Relative, of throughput and of response time, as tools print them."""
+"""Relative noise of throughput and response time, as tools print them."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A test: a server, the limit on what is inside (0: none), rates, and how long each lasts."""
+    """A test: a server, the limit on requests inside (0: none), rates, and stage lengths."""
 
     servers: int
     service: float
@@ -40,7 +40,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage gave: its rate, what came back, and the share of requests held back."""
+    """Results of a stage: its rate, throughput and times, and the share of requests held back."""
 
     offered: float
     throughput: float
@@ -65,7 +65,7 @@ def plan(number: int) -> Plan:
 
 
 def stages(number: int) -> Iterator[Stage]:
-    """The stages of a test, one after the other, each beginning with nobody inside."""
+    """The consecutive stages of a test, each of which begins empty."""
     test = plan(number)
     for place, rate in enumerate(test.rates):
         random = np.random.default_rng([SEED, number, place])
@@ -73,7 +73,7 @@ def stages(number: int) -> Iterator[Stage]:
 
 
 def stage(test: Plan, rate: float, random: np.random.Generator) -> Stage:
-    """One stage: Poisson arrivals until its end, and what is inside then served."""
+    """One stage: Poisson arrivals until its end; requests that are then inside are still served."""
     gaps = random.exponential(1 / rate, int(rate * test.length * 1.3) + 50)
     gaps = gaps[np.cumsum(gaps) < test.length]
     sent, back, kept_inside = _simulated(test, gaps, int(random.integers(2**31)))
@@ -91,7 +91,7 @@ def stage(test: Plan, rate: float, random: np.random.Generator) -> Stage:
 
 
 def _simulated(test: Plan, gaps: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """When each request was sent and answered, and which share had to wait to be sent."""
+    """When each request was sent and answered, and the share that had to wait to be sent."""
     ciw.seed(seed)
     servers = min(test.servers, test.limit or test.servers)
     room = test.limit - servers if test.limit else float("inf")
@@ -112,7 +112,7 @@ def _simulated(test: Plan, gaps: np.ndarray, seed: int) -> tuple[np.ndarray, np.
 
 
 def _service(test: Plan) -> dists.Distribution:
-    """Service times of a mean and a coefficient of variation: 0, 1, or 2 of two exponentials."""
+    """Service times of a mean and a coefficient of variation: 0, 1, or 2 (hyperexponential)."""
     if test.spread == 0:
         return dists.Deterministic(test.service)
     if test.spread == 1:
@@ -123,7 +123,7 @@ def _service(test: Plan) -> dists.Distribution:
 
 
 def point(stage: Stage) -> Point:
-    """What a tool prints of a stage."""
+    """What a tool prints for a stage."""
     return Point(
         "simulated",
         Loop.OPEN,

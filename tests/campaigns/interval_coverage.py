@@ -1,7 +1,7 @@
-"""How many 95% intervals of fits to simulated measurements contain the true value.
+"""Coverage of 95% intervals of fits to simulated measurements.
 
-``python -m tests.campaigns.interval_coverage`` fits anew all curves whose results
-`tests/data/interval_coverage.csv` holds (a minute), and prints the table of
+``python -m tests.campaigns.interval_coverage`` fits again all curves whose results
+`tests/data/interval_coverage.csv` contains (a minute), and prints the table of
 docs/explanation/intervals.md; the tests recompute the table from that file.
 
 No constant or label names it; docs/explanation/intervals.md has its figures.
@@ -56,7 +56,7 @@ def inside(name, seed):
 
 
 def stored():
-    """What was fitted: whether it lies inside, by model, parameter and seed."""
+    """The stored fits: whether the value is inside, by model, parameter and seed."""
     return {
         (row["model"], row["parameter"], int(row["seed"])): row["inside"] == "1"
         for row in stored_rows(PAGE)
@@ -64,7 +64,7 @@ def stored():
 
 
 def rows(results):
-    """Rows of the table: model, parameter, curves, intervals that contain the value."""
+    """Rows of the table: model, parameter, curves, and intervals that contain the value."""
     curves = Counter((model, parameter) for model, parameter, _ in results)
     counts = Counter((m, p) for (m, p, _), is_inside in results.items() if is_inside)
     return [(*which, count, counts[which]) for which, count in curves.items()]
@@ -86,7 +86,7 @@ def _fitted():
 
 
 def main():
-    """Fit anew, or only print what the file contains."""
+    """Fit again, or only print what the file contains."""
     stored_or_simulated(__doc__, PAGE, TITLES, _fitted)
     print(*lines(stored()), sep="\n")
 

@@ -1,14 +1,14 @@
-"""What percentiles of open classes with routes of their own miss, by simulation.
+"""Errors of percentiles of open classes with their own routes, by simulation.
 
-``python -m tests.campaigns.journey_errors`` simulates anew what `tests/data/journey_errors.csv`
-holds (some minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompute it
-from that file. Networks are those of `tests.campaigns.qna_class_errors` with routes of their own,
-Poisson arrivals, exponential services and single servers; jobs that would come back to a station
-leave instead.
+``python -m tests.campaigns.journey_errors`` simulates again what `tests/data/journey_errors.csv`
+contains (some minutes) and prints the table of docs/accuracy/percentiles.md; the tests recompute it
+from that file. Networks are those of `tests.campaigns.qna_class_errors` with routes by class,
+Poisson arrivals, exponential services and single servers; jobs that would return to a station leave
+instead.
 
-``python -m tests.campaigns.journey_errors --kind back`` does the same of jobs that do come back,
-also as another class, and of `tests/data/returning_journeys.csv`; ``--kind common`` of classes
-whose routes are those of all, and of `tests/data/common_journeys.csv`.
+``python -m tests.campaigns.journey_errors --kind back`` does the same for jobs that do return,
+possibly as another class, and `tests/data/returning_journeys.csv`; ``--kind common`` for classes
+with common routes, and `tests/data/common_journeys.csv`.
 
 Constants or labels of `headway.models.solving.response_times.class_routes` rest on it.
 """
@@ -32,11 +32,12 @@ PAGES = {
     "back": Path("tests/data/returning_journeys.csv"),
     "common": Path("tests/data/common_journeys.csv"),
 }
-"""Tables of classes that go on only, of those that come back, and of those with common routes."""
+"""Tables for classes that only go forward, for those that return, and for those with common routes.
+"""
 PERCENTS = (50, 95, 99)
 TITLES = ("number", "class", *(f"p{percent}" for percent in PERCENTS))
 NETWORKS, VISITS, SEED, FEWEST = 24, 400_000, 1980, 5_000
-LONGER = {(5, "own"): 1_500_000}  # whose error is more than scatter
+LONGER = {(5, "own"): 1_500_000}  # seeds whose error was mostly scatter
 
 
 def drawn_network(number, kind="own"):
@@ -48,7 +49,7 @@ def drawn_network(number, kind="own"):
     onward = onward if kind == "back" else onward * later[None, :, None, :]
     if kind == "common":
         onward, starts = _as_the_first(onward), 0 * starts
-    alike = number % 2 == 0  # every other network has one service time a station
+    alike = number % 2 == 0  # every other network has one service time per station
     times = np.where(alike, times.mean(axis=0), times)
     ones = np.ones(len(rates)), np.ones(count, int), np.ones(times.shape)
     made = [rates, starts, ones[0], onward, times, ones[1], ones[2]]
@@ -59,7 +60,7 @@ def drawn_network(number, kind="own"):
 
 
 def _as_the_first(onward):
-    """Routes of the first class for all."""
+    """Routes of the first class, for all classes."""
     common = np.zeros(onward.shape)
     for c in range(len(onward)):
         common[c, :, c] = onward[0, :, 0]
@@ -67,7 +68,7 @@ def _as_the_first(onward):
 
 
 def simulate(number, kind="own"):
-    """Rows of the file: percentiles of the journeys of classes that come often enough."""
+    """Rows of the file: percentiles of the journeys of classes that arrive often enough."""
     visits, random = LONGER.get((number, kind), VISITS), np.random.default_rng([SEED, number, 1])
     _, journeys = events(drawn_network(number, kind), visits, random)
     kept = journeys[len(journeys) // 10 :]
@@ -79,7 +80,7 @@ def simulate(number, kind="own"):
 
 
 def model(number, kind="own"):
-    """The network as headway has it, without stations to which no job comes."""
+    """The network as headway's model, without stations that no job visits."""
     rates, starts, _, onward, times, _, _ = drawn_network(number, kind)
     graph = ModelGraph(f"network{number}")
     names = [f"c{c}" for c in range(len(rates))]
@@ -102,7 +103,7 @@ def model(number, kind="own"):
 
 
 def comes(onward, starts, c, k):
-    """Whether jobs come to a station as a class at all."""
+    """Whether jobs of a class visit a station at all."""
     classes, count = onward.shape[:2]
     ways = np.linalg.inv(np.eye(classes * count) - onward.reshape(classes * count, -1))
     begun = np.arange(classes) * count + starts
@@ -117,13 +118,13 @@ def stored(kind="own"):
 
 @cache
 def laws(number, kind):
-    """What headway says of a network's times."""
+    """headway's laws of a network's times."""
     known = open_class_laws if kind == "common" else class_route_laws
     return known(model(number, kind).solve())
 
 
 def errors(actual, kind="own"):
-    """Relative errors of each percentile, shape (classes, percents), and where times are alike."""
+    """Relative errors of each percentile, shape (classes, percents), and if times are equal."""
     rows, alike = [], []
     for (number, c), times in actual.items():
         known = [percentile_of(laws(number, kind)[f"c{c}"], p / 100) for p in PERCENTS]
@@ -138,7 +139,7 @@ def lines(actual, kind="own"):
     yield "| service times of a station | classes | p50 | p95 | p99 |"
     yield "|---|---|---|---|---|"
     for words, some in (("alike", rows[alike]), ("by class", rows[~alike])):
-        if not len(some):  # with common routes only times by class are measured
+        if not len(some):  # with common routes, only times that differ by class were measured
             continue
         size = 100 * np.abs(some)
         cells = (f"{m:.1f}%, {w:.1f}%" for m, w in zip(size.mean(0), size.max(0), strict=True))
@@ -146,7 +147,7 @@ def lines(actual, kind="own"):
 
 
 def main():
-    """Simulate anew, or only tell what the file says."""
+    """Simulate again, or only print what the file contains."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stored", action="store_true", help="tell what the file says")
     parser.add_argument("--kind", choices=PAGES, default="own", help="which networks")

@@ -1,9 +1,10 @@
-"""What layers taken one by one miss of simulations, where systems are too large for their chain.
+"""Errors of the layers method against simulations, for systems too large for their chain.
 
 ``python -m tests.campaigns.large_layer_errors --count 400`` draws layered systems of up to four
-layers, ten tasks and 50 clients of a kind, solves those whose chain is not small by layers, and
-plays them for two million events. Rows are stored in `tests/data/large_layer_errors.csv`: the
-relative error of each throughput of clients, and of each response time of an entry.
+layers, ten tasks and 50 clients of a kind, solves those whose chain is not small by the layers
+method, and simulates them for two million events. Rows are stored in
+`tests/data/large_layer_errors.csv`: the relative error of each throughput of clients, and of each
+response time of an entry.
 
 The label of `headway.queueing.layers.measured` rests on it.
 """
@@ -20,15 +21,15 @@ from tests.support.layered_systems import random_system
 PAGE = Path("tests/data/large_layer_errors.csv")
 EVENTS = 2_000_000
 FIRST = 200_000
-"""Seeds of these systems, which are not those of the small ones."""
+"""Seeds of these systems, which differ from those of the small ones."""
 
 
 def errors(seed):
-    """Seed, whether there are second phases, which number, and relative error [%]."""
+    """Seed, whether there are second phases, the number compared, and its relative error [%]."""
     system = random_system(FIRST + seed, clients=50, layers=4, tasks=10)
     try:
         near, method = solve_layers(system)
-    except GraphError:  # refused
+    except GraphError:  # the system is refused
         return []
     if method != "layers":
         return []

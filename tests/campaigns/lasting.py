@@ -1,16 +1,17 @@
-"""How long good states last by chance: the chain of jobs and clients away beside simulations.
+"""How long good states last by chance: the chain of jobs and absent clients against simulations.
 
 ``python -m tests.campaigns.lasting --count 120`` draws servers of 1 to 8, timeouts of 0.5 to 15
-service times, 1 to 4 retries after none, half, two or twenty timeouts of backoff, constant or
-jittered by a half, at 80 to 99% of the load up to which a good state lasts. Of those of which it
-says that they last 200 to 20,000 requests, 24 replicas each are played from an empty start until
-four times as many jobs are there as wait for a timeout, and 40. Rows are stored in
+service times, and 1 to 4 retries after a backoff of 0, 0.5, 2 or 20 timeouts, constant or with a
+jitter of a half, at 80% to 99% of the load up to which a good state lasts. For those that should
+last 200 to 20,000 requests by the chain, 24 replicas each are simulated from an empty start until
+the number of jobs is four times that which waits for a timeout, and at least 40. Rows are stored in
 `tests/data/lasting.csv`: the least and the most requests stated, and the mean of the replicas with
 its standard error. The page docs/accuracy/retries.md and the words of ``headway retries`` rest on
-it. ``--seed 40 --count 20`` renews a piece.
+it. ``--seed 40 --count 20`` renews a part.
 
-With ``--seed 20000`` or more, servers also drop what is older than 50 to 150% of the timeout, and
-replicas are played until half of the clients are away that the bad state has beyond the threshold.
+With ``--seed 20000`` or more, servers also drop requests older than 50% to 150% of the timeout, and
+replicas are simulated until the number of absent clients is half-way from the threshold to that of
+the bad state.
 """
 
 from math import inf
@@ -35,11 +36,11 @@ TITLES = ("seed", "backoff", "least", "most", "simulated", "error")
 REPLICAS = 24
 FEWEST, MOST = 200.0, 20_000.0
 DROPPING = 20_000
-"""Seeds from which servers drop what is old."""
+"""Seeds from which servers drop old requests."""
 
 
 def drawn(seed):
-    """A random server of services of 1 s, its clients and its load; None where nothing tips."""
+    """A random server with services of 1 s, its clients and its load; None if it cannot tip."""
     draw = np.random.default_rng((seed, 37))
     servers, timeout = int(draw.integers(1, 9)), float(np.exp(draw.uniform(*np.log([0.5, 15.0]))))
     numbers = {
@@ -66,12 +67,12 @@ def threshold_of(found):
 
 
 def away(queue, clients, load, state):
-    """Mean number of clients who will ask again in a state."""
+    """Mean number of clients in a state that will retry."""
     return (state.rate - load) * (queue.timeout + float(clients.backoff))
 
 
 def stated(queue, clients, load):
-    """Requests that a good state lasts, at the least and the most; none where no other does."""
+    """Requests that a good state lasts, at least and at most; none without another state."""
     found = states_at(queue, clients, load)
     if len(found) < 3:
         return 0.0, 0.0
@@ -80,14 +81,14 @@ def stated(queue, clients, load):
 
 
 def score_at(queue, numbers, load):
-    """What is played."""
+    """The score to simulate."""
     oldest = None if queue.oldest == inf else queue.oldest
     graph = ModelGraph("server").station("server", MMm(1.0, queue.servers), drop_older_than=oldest)
     return score_of(blueprint(graph.impatient(numbers).at(arrival_rate=load)))
 
 
 def counted(run):
-    """Jobs there, and clients."""
+    """Number of jobs present, and of clients."""
     jobs = int(run.state.queues["present"][0])
     return jobs, int(run.state.clock["jobs"][0]) - jobs
 
@@ -133,7 +134,7 @@ def both(seed):
 
 
 def factors(rows):
-    """By how much the means of simulations are below the least, or above the most; 1 between."""
+    """Factors by which simulated means are below the least, or above the most; 1 in between."""
     least, most, mean = (np.array([float(r[n]) for r in rows]) for n in TITLES[2:5])
     return np.maximum(np.maximum(least / mean, mean / most), 1.0)
 
@@ -159,12 +160,12 @@ def keeping(rows):
 
 
 def dropping(rows):
-    """Rows of servers that drop what is old."""
+    """Rows of servers that drop old requests."""
     return [row for row in rows if int(row["seed"]) >= DROPPING]
 
 
 def main():
-    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    """Store the rows together with those of other seeds, and print the table of the page."""
     campaigns.renewed(both, __doc__, 120, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 

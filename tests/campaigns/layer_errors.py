@@ -1,7 +1,7 @@
-"""What layers taken one by one miss of the whole chain.
+"""Errors of the layers method against whole chains.
 
 ``python -m tests.campaigns.layer_errors --count 3000`` solves random layered systems by layers, and
-state by state where there are up to 1,500 states. Rows are stored in `tests/data/layer_errors.csv`:
+state by state if there are up to 1,500 states. Rows are stored in `tests/data/layer_errors.csv`:
 the relative error of each throughput of clients, and of each response time of an entry.
 
 The label of `headway.queueing.layers.measured` rests on it.
@@ -23,7 +23,7 @@ STATES = 1500
 
 
 def errors(seed):
-    """Seed, whether there are second phases, which number, and relative error [%]."""
+    """Seed, whether there are second phases, the number compared, and its relative error [%]."""
     system = random_system(seed)
     exact = by_chain(system, STATES)
     if exact is None:
@@ -34,7 +34,7 @@ def errors(seed):
 
 
 def rows_of(seed, near, right):
-    """Rows of a system: what its clients complete, and what its other entries take."""
+    """Rows of a system: throughputs of its clients, and response times of its other entries."""
     second = any(replies(entry.flow) for entry in near.system.entries.values())
     kind, rows = "second phases" if second else "one phase", []
     for name, entry in near.system.entries.items():

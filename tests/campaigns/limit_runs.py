@@ -3,16 +3,16 @@
     python -m tests.campaigns.limit_runs         200 simulated servers: a table of docs/accuracy
     python -m tests.campaigns.limit_runs 20      fewer of them
 
-Servers are of four kinds, by turns: one server, several, one of general service times, and one to
+Servers are of four kinds, in turn: one server, several, one with general service times, and one to
 two servers (a share of a second). The limit is three to ten times the response time at light load;
-errors are 3%. Both ways start at the same load, 5 to 20% of saturation. Beyond saturation a server
+errors are 3%. Both ways start at the same load, 5% to 20% of saturation. Beyond saturation a server
 falls behind: a run has no response time, and completes the saturation throughput with an error of
 3%, which the advised way takes as a hint where to measure. That way
-(`headway.models.inference.limit_search.next_run`) stops where its 95% interval is narrower than
-5% of its lower end, or a run no longer pays, or after 12 runs. Bisection doubles the load, takes
-each run at its word, and halves the gap until it is as narrow as the interval of the advised way
-is. Chance misleads it near the limit; so a surer one repeats each load until the mean of its times
-is a standard error from the limit, and is told how large the errors are.
+(`headway.models.inference.limit_search.next_run`) stops when its 95% interval is narrower than 5%
+of its lower end, a further run is not worthwhile, or after 12 runs. Bisection doubles the load,
+takes each result as exact, and halves the interval until it is as narrow as that of the advised
+way. Scatter misleads it near the limit; so a safer bisection repeats each load until the mean of
+its times is a standard error from the limit, given the size of the errors.
 
 Seeds 0 to 99 were looked at while the search was written; the table takes others.
 docs/accuracy/fits.md has its figures.
@@ -38,7 +38,7 @@ FIRST = 1000  # seed; those of the first servers were looked at
 
 @dataclass(frozen=True)
 class Found:
-    """Runs as advised and by both bisections, and whether each interval holds the truth."""
+    """Runs as advised and by both bisections, and whether each interval contains the truth."""
 
     advised: int
     bisected: int
@@ -51,7 +51,7 @@ class Found:
 
 
 class Server:
-    """A simulated server, what a tool would print of it, and the truth."""
+    """A simulated server, the output that a tool would print, and the truth."""
 
     def __init__(self, seed: int) -> None:
         random = self.random = np.random.default_rng(seed)
@@ -67,7 +67,7 @@ class Server:
         return float(np.ravel(self.model.solve(load).response_time)[0])
 
     def measure(self, load: float) -> Point:
-        """A run at a load; one that falls behind has a queue as long as it lasts."""
+        """A run at a load; one that falls behind has a queue that grows as long as it lasts."""
         if load >= self.saturation:
             done = min(self.saturation * self._error(), load)
             return Point("simulated", offered_rate=load, throughput=done, response_time=1e3)
@@ -101,7 +101,7 @@ def _made(kind: int, random: np.random.Generator) -> tuple[Model, float]:
 
 
 def advised(server: Server, budget: int = BUDGET) -> NextRun:
-    """Search as a shell loop does: what was measured so far is all that is known."""
+    """Search as a shell loop does, which knows only what was measured so far."""
     runs: list[Point] = []
     while True:
         test = LoadTest(tuple(sorted(runs, key=lambda run: run.load))) if runs else None
@@ -112,9 +112,9 @@ def advised(server: Server, budget: int = BUDGET) -> NextRun:
 
 
 def bisected(server: Server, ratio: float, sure: float = 0.0) -> tuple[int, float, float]:
-    """Double, then halve the gap until its ends are as close as a ratio: runs and both ends.
+    """Double, then bisect until the ends are within a ratio: the number of runs, and both ends.
 
-    Each load is repeated until the mean logarithm of its times is so many standard errors from
+    Each load is repeated until the mean logarithm of its times is a number of standard errors from
     that of the limit.
     """
     low, high, load, runs = 0.0, math.inf, server.start, 0
@@ -131,7 +131,7 @@ def bisected(server: Server, ratio: float, sure: float = 0.0) -> tuple[int, floa
 
 
 def compared(seed: int) -> Found:
-    """Search for one server's load all three ways."""
+    """Search for one server's highest load in all three ways."""
     server = Server(seed)
     run = advised(server)
     low, _, high = map(float, run.highest)
@@ -143,7 +143,7 @@ def compared(seed: int) -> Found:
 
 
 def main() -> None:
-    """Print how many runs both ways took."""
+    """Print how many runs each way took."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", nargs="?", type=int, default=200, help="servers")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
-"""What is missed where stations that lose jobs feed others, whose arrivals are taken as Poisson.
+"""Errors where stations that lose jobs feed others, whose arrivals are taken as Poisson.
 
-``python -m tests.campaigns.loss_errors --count 240`` holds random networks of two or three
-exponential stations, some with little room, to their whole Markov chains, and stores the errors of
-losses and times (`tests/data/loss_errors.csv`). Percentiles are those of a job that is followed
-through a line, where it is answered. Labels of answers are the largest errors of a region; the
-tests recompute them.
+``python -m tests.campaigns.loss_errors --count 240`` compares random networks of two or three
+exponential stations, some with limited room, with their whole Markov chains, and stores the errors
+of losses and times (`tests/data/loss_errors.csv`). Percentiles are those of a job that is followed
+along a line, if it is answered. Labels of answers are the largest errors of a region; the tests
+recompute them.
 
 Constants or labels of `headway.queueing.flows.measured` rest on it.
 """
@@ -33,9 +33,10 @@ MOST, MOST_CUT = 2500, 1e-4
 
 @dataclass(frozen=True)
 class Row:
-    """A network of a seed: the chance of loss, and relative errors [%].
+    """A network of a seed: the probability of loss, and relative errors [%].
 
-    Of the chance of loss, the response time, numbers of jobs (the largest), and percentiles.
+    The errors are of the probability of loss, the response time, numbers of jobs (the largest), and
+    percentiles.
     """
 
     seed: int
@@ -49,7 +50,7 @@ class Row:
 
 
 def drawn(seed):
-    """Stations with room for few jobs, of which one at least has, and ways that may lead back."""
+    """Stations with limited room, some of which lose jobs, and routes that may lead back."""
     draw = Random(f"loss {seed}")
     count = draw.randint(2, 3)
     places, entries = [], {}
@@ -75,7 +76,7 @@ def drawn(seed):
 
 
 def measured(seed):
-    """The row of a seed; None for too large a chain."""
+    """The row of a seed; None for a chain that is too large."""
     network, text = drawn(seed)
     network = replace(network, cap=30 if _all_limited(network) else 16)
     try:
@@ -103,9 +104,10 @@ def _all_limited(network):
 
 
 def followed(network):
-    """Chance that a job is answered, its mean time, and the chance that this takes longer.
+    """Probability that a job is answered, its mean time, and the probability of longer times.
 
-    A class of its own: it has left where it thinks, and is nowhere where it was lost.
+    The followed job is a class of its own: it has left when it thinks, and is nowhere when it was
+    lost.
     """
     alone = solve_chain(network.start, network.moves)
     hops = network.hops | {

@@ -1,8 +1,8 @@
-"""What must hold of the answers of every model, whatever it is made of: a function a property.
+"""Properties that the answers of every model must have, whatever its parts: one function each.
 
-Each takes the text of a model file and says what does not hold. ``python -m
+Each function takes the text of a model file and reports violations. ``python -m
 tests.campaigns.model_properties FIRST COUNT [NAME]`` tries the random models of so many seeds, on
-the properties whose names start so.
+the properties whose names start with NAME.
 
 No constant or label names it.
 """
@@ -27,12 +27,12 @@ from tests.support.model_checks import slopes_agree
 from tests.support.random_models import random_model
 
 AGREE = 1e-7
-"""How well two ways to the same number have to agree, relative."""
+"""Relative tolerance of two ways to the same number."""
 
 SIMULATED = 0.9999
-"""Confidence of intervals that simulations give: some hundred are compared."""
+"""Confidence of the simulated intervals: some hundred are compared."""
 UNSEEN = 1e-4
-"""Share of time in which a station may be idle, and a simulation never sees it."""
+"""Share of time that a station may be idle without a simulation ever seeing it."""
 
 Check = Callable[[str], Iterator[str]]
 
@@ -42,9 +42,9 @@ _SLOPES_EVERY, _SLOPES_AT = 10, 3  # seeds whose slopes `tests.support.model_che
 _TIME = re.compile(r'"([0-9.]+) ms"')
 
 
-@lru_cache(maxsize=4)  # every property of a model begins with it
+@lru_cache(maxsize=4)  # every property of a model begins with this
 def solved(text: str) -> Solution | None:
-    """The answer; None where the model is refused."""
+    """The solution; None if the model is refused."""
     try:
         return parse_model(text).solve()
     except HeadwayError:
@@ -52,7 +52,7 @@ def solved(text: str) -> Solution | None:
 
 
 def numbers(solution: Solution) -> dict[str, float]:
-    """What a solution says of the system and of each station."""
+    """A solution's numbers for the system and each station."""
     names = ["throughput", "response_time"]
     names += [f"{station}.{part}" for station in solution.stations for part in PARTS]
     return {n: float(np.asarray(solution.values[n])) for n in names if n in solution.values}
@@ -87,7 +87,7 @@ def renaming(text: str) -> Iterator[str]:
 
 
 def order_in_the_file(text: str) -> Iterator[str]:
-    """Parameters, routes and classes the other way round; stations too, where arrivals are told."""
+    """Reversing parameters, routes, classes (and stations, if arrivals are given) is harmless."""
     before, document = solved(text), tomllib.loads(text)
     if before is None:
         return
@@ -118,7 +118,7 @@ def units(text: str) -> Iterator[str]:
 
 
 def littles_law(text: str) -> Iterator[str]:
-    """At each station the number there is throughput times response time."""
+    """At each station the mean number of jobs is throughput times response time."""
     solution = solved(text)
     if solution is None or solution.saturated.any() or solution.model.graph.blocks:
         return
@@ -135,9 +135,9 @@ def littles_law(text: str) -> Iterator[str]:
 
 
 def more_servers(text: str) -> Iterator[str]:
-    """A server more never makes jobs slower where answers are exact and no station slows with jobs.
+    """A further server never slows jobs where answers are exact and no station slows with jobs.
 
-    To one that does, faster ones send more jobs at once.
+    At a station that slows with jobs, faster ones elsewhere make more jobs present at once.
     """
     before, document = solved(text), tomllib.loads(text)
     if before is None or before.approximation or before.model.graph.blocks:
@@ -159,8 +159,8 @@ def more_servers(text: str) -> Iterator[str]:
 def splitting_a_class(text: str) -> Iterator[str]:
     """Two equal classes in place of one, with half of its arrivals or its jobs, change no sum.
 
-    Jobs of closed classes may be dealt out in any way, but approximations know no such law, nor do
-    two of them know each other: one class goes by QNA by default where two take flows as Poisson.
+    Jobs of closed classes may be divided in any way, but approximations do not obey this, nor do
+    two of them agree: one class uses QNA by default where two take flows as Poisson.
     """
     before, document = solved(text), tomllib.loads(text)
     if before is None or before.saturated.any():
@@ -183,7 +183,7 @@ def splitting_a_class(text: str) -> Iterator[str]:
 
 
 def _visited(solution: Solution) -> dict[str, float]:
-    """Without mean times of a visit where nobody comes, which are means over classes."""
+    """Without mean visit times where no job comes, which are means over classes."""
     each = numbers(solution)
     empty = {n for n in solution.stations if not each.get(f"{n}.throughput", 1.0)}
     return {n: v for n, v in each.items() if n.removesuffix(".response_time") not in empty}
@@ -194,7 +194,7 @@ def _of(solution: Solution, name: str) -> dict[str, float]:
 
 
 def _halved(entry: dict, parameters: dict) -> tuple[dict, dict] | None:
-    """Tables of the two halves of a class; None for one of fewer than two jobs."""
+    """Tables of the two halves of a class; None if it has fewer than two jobs."""
     if "arrival_rate" in entry:
         half = {**entry, "arrival_rate": _half(entry["arrival_rate"])}
         return half, half
@@ -206,7 +206,7 @@ def _halved(entry: dict, parameters: dict) -> tuple[dict, dict] | None:
 
 
 def _half(value: object) -> str | float:
-    """Of a number, a number with its unit, or a formula."""
+    """Half of a number, of a number with its unit, or of a formula."""
     if isinstance(value, int | float):
         return value / 2
     number, _, unit = str(value).partition(" ")
@@ -217,7 +217,7 @@ def _half(value: object) -> str | float:
 
 
 def _with_copy(document: dict, name: str) -> dict:
-    """With what is said of a class at stations and on routes said of its copy too."""
+    """The document with a copy of a class, at its stations and on its routes."""
     stations = {
         station: {
             key: {**value, f"{name}2": value[name]}
@@ -235,10 +235,9 @@ def _with_copy(document: dict, name: str) -> dict:
 
 
 def splitting_a_station(text: str) -> Iterator[str]:
-    """A delay in two equal ones, each visited half as often, changes nothing else.
+    """A delay divided into two equal ones, each visited half as often, changes nothing else.
 
-    A queue beside its equal, in an exact open network, works as it would alone, whose visits the
-    other's add to.
+    In an exact open network, a queue next to an equal one works like a single one with all visits.
     """
     before, document = solved(text), tomllib.loads(text)
     if before is None or before.approximation or "regions" in document:
@@ -276,7 +275,7 @@ def _is_open(document: dict) -> bool:
 
 
 def flow_balance(text: str) -> Iterator[str]:
-    """At each station as many jobs come as routes and visits send there."""
+    """At each station as many jobs arrive as routes and visits send there."""
     solution, document = solved(text), tomllib.loads(text)
     if solution is None or solution.saturated.any() or solution.model.graph.blocks:
         return
@@ -294,7 +293,7 @@ def flow_balance(text: str) -> Iterator[str]:
 
 
 def _by_routes(solution: Solution, document: dict, each: dict[str, float]) -> dict[str, float]:
-    """Jobs that come to each station [1/s]; of none where some have ways of their own."""
+    """Jobs that arrive at each station [1/s]; none if some classes have routes of their own."""
     said = {key for route in document["routes"] for key in route} | {
         key for entry in document.get("classes", {}).values() for key in entry
     }
@@ -311,14 +310,15 @@ def _by_routes(solution: Solution, document: dict, each: dict[str, float]) -> di
         leave[route["from"]] -= share
     first = next(iter(come))
     given = document.get("arrivals", {first: each["throughput"]})
-    if any(share > AGREE for share in leave.values()):  # else a job begins anew at the first
+    # otherwise a job begins again at the first station
+    if any(share > AGREE for share in leave.values()):
         for name, rate in given.items():
             come[name] += _number(solution, rate)
     return come
 
 
 def _number(solution: Solution, said: object) -> float:
-    """Of a number, with or without its unit, a parameter, another value, or a half of one."""
+    """The value of a number, with or without its unit, a parameter, another value, or a half."""
     if isinstance(said, dict):
         return _number(solution, said["rate"])
     if isinstance(said, int | float) or str(said)[0].isdigit():
@@ -337,13 +337,13 @@ def derivatives(text: str) -> Iterator[str]:
 
 
 def simulated_utilisation(text: str) -> Iterator[str]:
-    """Utilisations of an exact answer lie within the intervals of a simulation."""
+    """Utilisations of an exact answer are inside the intervals of a simulation."""
     solution = solved(text)
     if solution is None or solution.approximation or solution.saturated.any():
         return
     try:
         simulation = parse_model(text).simulate(half_width=0.05, seed=1)
-    except HeadwayError:  # what cannot be simulated says so
+    except HeadwayError:  # what cannot be simulated is refused with a reason
         return
     for name in solution.stations:
         told = numbers(solution).get(f"{name}.utilisation")
@@ -367,7 +367,7 @@ CHECKS = (
 
 
 def findings(seed: int, checks: Sequence[Check] = CHECKS) -> list[str]:
-    """Every property of a seed's model that does not hold."""
+    """Every property that a seed's model violates."""
     text, rows = random_model(seed).text, []
     more = (derivatives,) if checks is CHECKS and seed % _SLOPES_EVERY == _SLOPES_AT else ()
     with warnings.catch_warnings():
@@ -381,7 +381,7 @@ def findings(seed: int, checks: Sequence[Check] = CHECKS) -> list[str]:
 
 
 def main() -> None:
-    """Print what does not hold."""
+    """Print the violations."""
     first, count = map(int, sys.argv[1:3])
     every = (*CHECKS, derivatives, simulated_utilisation)
     named = [c for c in every if c.__name__.startswith(sys.argv[3])] if sys.argv[3:] else CHECKS

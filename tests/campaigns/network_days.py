@@ -1,13 +1,14 @@
-"""How far approximations of a load over time are off at networks, beside simulated days.
+"""Errors of approximations of a load over time at networks, compared with simulated days.
 
     python -m tests.campaigns.network_days [--count 24] [--seed 0]
 
 Random networks of 2 to 4 pools of 1 to 8 servers in a row, of which the last sends up to 40% of its
 jobs back to the first, over days of 8 periods: sines with a second harmonic, 50 to 1,000 service
-times a period, the highest load of the busiest pool 50 to 90% of its capacity, and for fluids up to
-130%. Relative errors of throughput and of the mean response time of a period beside 20 simulated
-days are stored in `tests/data/network_days.csv`. Periods with fewer than 100 requests in all days
-are left out. `headway.queueing.transient.measured` states the largest ones for networks.
+times per period, the highest load of the busiest pool at 50% to 90% of its capacity, and for fluids
+up to 130%. Relative errors of throughput and of the mean response time of a period, compared with
+20 simulated days, are stored in `tests/data/network_days.csv`. Periods with fewer than 100 requests
+in all days are left out. `headway.queueing.transient.measured` states the largest ones for
+networks.
 """
 
 from pathlib import Path
@@ -27,7 +28,7 @@ NAMES = ("throughput", "response_time")
 
 
 def random_network(draw, most):
-    """A network of services of 0.5 to 2 s, and a day."""
+    """A network with services of 0.5 to 2 s, and a day."""
     count, back = int(draw.integers(2, 5)), draw.uniform(0.0, 0.4)
     servers, times = draw.integers(1, 9, count), draw.uniform(0.5, 2.0, count)
     graph = ModelGraph("network")
@@ -51,7 +52,8 @@ def both(seed):
     rows = []
     for method, most in METHODS.items():
         model, day = random_network(np.random.default_rng((seed, 7)), most)
-        start = "empty" if method == "fluid" else "steady"  # no state is steady above capacity
+        # there is no steady state above capacity
+        start = "empty" if method == "fluid" else "steady"
         step, options = day.edges[1], {"percentiles": (), "start": start}
         played = over_model(model, day, every=step, method="simulation", **options)
         near = over_model(model, day, every=step, method=method, **options)
@@ -67,7 +69,7 @@ def errors(rows, method, name):
 
 
 def table(rows):
-    """Lines of the page: of the mean response time, by method."""
+    """Lines of the page: errors of the mean response time, by method."""
     for method, most in METHODS.items():
         off = errors(rows, method, "response_time")
         high = f"{np.percentile(off, 90):.1f}% | {off.max():.1f}%"
@@ -75,7 +77,7 @@ def table(rows):
 
 
 def main():
-    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    """Store the rows together with those of other seeds, and print the table of the page."""
     campaigns.renewed(both, __doc__, 24, PAGE, ("seed", "method", *NAMES))
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 

@@ -3,9 +3,9 @@
     python -m tests.campaigns.next_runs         200 simulated servers: the table of docs/accuracy.md
     python -m tests.campaigns.next_runs 20      fewer of them
 
-Each server has a delay, a service time and servers of its own; errors are 3%. Twelve equally
+Each server has its own delay, service time and number of servers; errors are 3%. Twelve equally
 spaced loads up to 90% of saturation give an interval of the saturation throughput. The other way
-begins with four loads up to 60% and takes each next one where `Fit.next_loads` says (at 98% where
+begins with four loads up to 60% and measures each next load where `Fit.next_loads` says (at 98% if
 that is more than the server sustains), until its interval is as narrow.
 
 No constant or label names it; docs/accuracy/fits.md has its figures.
@@ -34,7 +34,7 @@ Measure = Callable[[FloatArray], FloatArray]
 
 
 def server(seed: int) -> tuple[float, Measure]:
-    """A simulated server: its saturation throughput [1/s], and what a run at loads measures [s]."""
+    """A simulated server: its saturation throughput [1/s], and the result of runs at loads [s]."""
     random = np.random.default_rng(seed)
     truth = {
         "delay": float(random.uniform(0.2e-3, 3e-3)),
@@ -51,7 +51,7 @@ def server(seed: int) -> tuple[float, Measure]:
 
 
 def fitted(loads: FloatArray, times: FloatArray) -> Fit:
-    """Fit the form to what was measured, from values off by no known amount."""
+    """Fit the form to measurements, starting from values with random errors."""
     order = np.argsort(loads)
     rows = "\n".join(
         f"{x:.6g},{1e3 * y:.6g}" for x, y in zip(loads[order], times[order], strict=True)
@@ -63,13 +63,13 @@ def fitted(loads: FloatArray, times: FloatArray) -> Fit:
 
 
 def spread(fit: Fit) -> float:
-    """How many times the lower end of saturation's 95% interval its upper end is."""
+    """Ratio of the upper to the lower end of the saturation throughput's 95% interval."""
     low, high = np.quantile(fit.draws.limits(), [0.025, 0.975])
     return float(high / low)
 
 
 def runs_advised(limit: float, measure: Measure, wanted: float) -> int:
-    """Runs until the interval is as narrow as wanted, each where the fit before says."""
+    """Runs until the interval is as narrow as wanted, each where the previous fit says."""
     loads = np.array(FIRST) * limit
     times = measure(loads)
     while (spread(fit := fitted(loads, times)) > wanted) and loads.size < 2 * RUNS:
@@ -80,7 +80,7 @@ def runs_advised(limit: float, measure: Measure, wanted: float) -> int:
 
 
 def compared(seed: int) -> int:
-    """Runs as advised for the interval of saturation that `RUNS` equally spaced loads give."""
+    """Runs as advised to reach the interval that `RUNS` equally spaced loads give."""
     limit, measure = server(seed)
     loads = np.linspace(HIGHEST / RUNS, HIGHEST, RUNS) * limit
     return runs_advised(limit, measure, spread(fitted(loads, measure(loads))))

@@ -1,15 +1,15 @@
-"""Open classes of different times in order of arrival, simulated: what answers miss by region.
+"""Open classes with different times in order of arrival, simulated: errors by region.
 
-``python -m tests.campaigns.open_class_errors`` simulates anew what
-`tests/data/open_class_errors.csv` holds (some two minutes of a processor), and prints the table of
-docs/accuracy/solver.md; with ``--stored`` it prints the table only. The simulation knows nothing of
+``python -m tests.campaigns.open_class_errors`` simulates again what
+`tests/data/open_class_errors.csv` contains (some two minutes of a processor), and prints the table
+of docs/accuracy/solver.md; with ``--stored`` it prints the table only. The simulation does not use
 the code under test.
 
-Jobs of two classes arrive as Poisson processes and go the same ways through one to three queues,
-and some through a constant delay. It goes event by event, in many replicas at once. Times of a
-class at a station have an scv of their own, up to 1, 4 or 8, or are exponential at all stations;
-the others are gamma-distributed, lognormal, or (with an scv above 1) of two phases with balanced
-means.
+Jobs of two classes arrive as Poisson processes and take the same routes through one to three queues
+and, in some networks, a constant delay. Many replicas are simulated at once, event by event. The
+times of a class at a station have an scv of their own, up to 1, 4 or 8, or are exponential at all
+stations; the others are gamma-distributed, lognormal, or (with an scv above 1) hyperexponential
+with balanced means.
 
 Constants or labels of `headway.queueing.classes.accuracy`, `headway.queueing.closed.measured` and
 `headway.queueing.sojourn.routed_network` rest on it.
@@ -36,7 +36,8 @@ EXAMPLES = (
     *((1, 2, 0.8, scv, 0.9) for scv in (0.0, 0.25, 1.0, 4.0, 8.0)),
     *((3, 1, 0.0, scv, 0.9) for scv in (0.0, 0.25, 4.0, 8.0)),
 )  # fmt: skip
-"""Edges of regions: queues in a row, servers, chance to come back by a delay, scv, utilisation."""
+"""Edges of regions: queues in a row, servers, probability of return by a delay, scv, utilisation.
+"""
 
 FAMILIES = {
     "examples": len(EXAMPLES), "rows": 24, "steady": 9, "loops": 36, "pools": 18,
@@ -48,15 +49,15 @@ STEADY = (0.0, 0.0, 0.05, 0.2)
 STEADIER = 0.25
 LOADS, BACKS = (0.5, 0.7, 0.8, 0.9), (0.2, 0.4, 0.7)
 APART, NEAR = 10.0, 1.2
-"""Mean times of the classes at a station differ at most so many times; of steady ones, so many."""
+"""Largest ratio of the classes' mean times at a station, and that for stations of steady times."""
 
 SEED, EVENTS, FEWEST, MOST, ROOM, PARTS, STUDENT = 41, 1_500_000, 150, 1500, 1 << 10, 10, 2.262
-WARM, FULL = 3, 10  # in times over which the slowest queue forgets
+WARM, FULL = 3, 10  # in relaxation times of the slowest queue
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Arrivals [1/s] by class, chances, servers (0 at a delay), times and scvs of shape [k, c]."""
+    """Arrivals [1/s] by class, probabilities, servers (0: delay), times and scvs, shape [k, c]."""
 
     law: str
     rates: np.ndarray
@@ -67,7 +68,7 @@ class Drawn:
 
     @property
     def visits(self):
-        """Mean visits of a job, which comes in at the first station."""
+        """Mean visits of a job, which enters at the first station."""
         return np.linalg.inv(np.eye(len(self.servers)) - self.onward)[0]
 
     @property
@@ -78,14 +79,14 @@ class Drawn:
 
     @property
     def memory(self):
-        """Time over which the slowest queue forgets [s]."""
+        """Relaxation time of the slowest queue [s]."""
         mean = self.times @ self.rates / self.rates.sum()
         second = (self.times**2 * (1 + self.scvs)) @ self.rates / self.rates.sum()
         return float((self.visits * second / mean / (1 - self.busy) ** 2).max())
 
 
 def network(family, number):
-    """One to three queues in a row, and back to the first; in half of loops a delay is the last."""
+    """One to three queues in a row, and back to the first; half of the loops end with a delay."""
     if family == "examples":
         return _example(*EXAMPLES[number])
     random = np.random.default_rng([SEED, list(FAMILIES).index(family), number])
@@ -135,8 +136,8 @@ def _example(queues, servers, back, scv, busy):
 class Replicas:
     """The same network many times at once, each at its own next event.
 
-    Classes are signs: a job of the second carries the time it came as a negative number. A delay
-    is one server whose jobs in turn carry when they are due.
+    Signs stand for classes: a job of the second carries its arrival time as a negative number. A
+    delay is one server whose jobs carry the time when they are due.
     """
 
     def __init__(self, drawn, replicas, random):
@@ -202,7 +203,7 @@ class Replicas:
         self.next[rows, slots] = ends
 
     def step(self):
-        """One event in each replica; class and time of the jobs that leave."""
+        """One event in each replica; returns class and time of the jobs that leave."""
         what = self.next.argmin(axis=1)
         now, comes = self.next[self.rows, what], what == len(self.place)
         rows, slots, at = self.rows[~comes], what[~comes], now[~comes]
@@ -222,7 +223,7 @@ class Replicas:
 
 
 def simulate(case):
-    """Rows of the file: one a class."""
+    """Rows of the file: one per class."""
     family, number = case
     drawn = network(family, number)
     random = np.random.default_rng([SEED, list(FAMILIES).index(family), number, 1])
@@ -264,7 +265,7 @@ def model(drawn):
 
 @dataclass(frozen=True)
 class Row:
-    """What was simulated of a network, shape (classes, numbers)."""
+    """The simulation of a network, shape (classes, numbers)."""
 
     family: str
     number: int
@@ -277,7 +278,7 @@ class Row:
 
     @property
     def region(self):
-        """As the label of an answer sees it."""
+        """The region by which an answer is labelled."""
         drawn = self.drawn
         queues = drawn.servers > 0
         scvs, times = drawn.scvs[queues], drawn.times[queues]
@@ -291,13 +292,13 @@ class Row:
         )
 
     def mean_errors(self):
-        """Of mean response times by class [%]."""
+        """Errors of mean response times by class [%]."""
         solution = model(self.drawn).solve()
         told = np.array([float(solution[f"class {c}.response_time"]) for c in "ab"])
         return 100 * (told / self.numbers[:, 0] - 1)
 
     def share_errors(self):
-        """Of percentiles by class [%], shape (classes, percentiles)."""
+        """Errors of percentiles by class [%], shape (classes, percentiles)."""
         solution = model(self.drawn).solve().with_percentiles(PERCENTS)
         names = [[f"class {c}.response_time_p{p:g}" for p in PERCENTS] for c in "ab"]
         told = np.array([[float(solution[name]) for name in own] for own in names])
@@ -322,7 +323,7 @@ COLUMNS = (
 
 
 def largest(rows):
-    """Sizes of errors of mean response times [%] by column of labels: without loops, and of all."""
+    """Errors of mean response times [%] by column of labels: without loops, and of all."""
     found = [(row.region, np.abs(row.mean_errors()).max()) for row in rows]
     return [
         [
@@ -348,7 +349,7 @@ def lines(rows):
 
 
 def main():
-    """Simulate anew unless only the tables are asked for, and print them."""
+    """Simulate again, unless only the tables are asked for, and print them."""
     options = campaigns.parser(__doc__)
     options.add_argument("--stored", action="store_true", help="print the tables only")
     args = options.parse_args()

@@ -1,9 +1,9 @@
-"""What layers miss of services that are asked from outside, by how busy their busiest pool is.
+"""Errors of the layers method for services called from outside, by the busiest pool's utilisation.
 
-``python -m tests.campaigns.open_layer_errors --count 40`` draws services at random, at 30 to 90% of
-what their fullest pool could take if nobody waited, and compares response times of entries with
-400,000 events of the event loop. Rows are stored in `tests/data/open_layer_errors.csv`: the busiest
-pool by layers, and the relative error of each entry.
+``python -m tests.campaigns.open_layer_errors --count 40`` draws services at random, at 30% to 90%
+of what their fullest pool could take if no request waited, and compares response times of entries
+with 400,000 events of the event loop. Rows are stored in `tests/data/open_layer_errors.csv`: the
+utilisation of the busiest pool by layers, and the relative error of each entry.
 
 The labels of `headway.queueing.layers.measured` for systems with arrivals rest on it.
 """
@@ -29,7 +29,7 @@ BANDS = (0.0, 0.7), (0.7, 0.9), (0.9, 1.0)
 
 
 def services(played, rate):
-    """The layered system of services that are drawn, at a rate from outside."""
+    """The layered system of random services, at a rate from outside."""
     entries = {}
     for name, entry in played.entries.items():
         slice_ = entry.work / (1 + sum(stage.mean for stage in entry.stages))
@@ -65,7 +65,7 @@ def _stage(name, stage, work):
 
 
 def capacity(played):
-    """The rate at which a pool is full if nobody waits elsewhere."""
+    """The rate at which a pool is full if requests wait nowhere else."""
     held, visits = played.holding(), played.visits()
     busy = dict.fromkeys(played.threads, 0.0)
     for name, entry in played.entries.items():
@@ -74,7 +74,7 @@ def capacity(played):
 
 
 def errors(seed):
-    """Rows of one system at all shares."""
+    """Rows of one system at all shares of its capacity."""
     played = drawn(700 + seed)
     rows = []
     for share in SHARES:
@@ -94,7 +94,7 @@ def errors(seed):
 
 
 def table(rows):
-    """The table of the page: errors [%] by how busy the busiest pool is."""
+    """The table of the page: errors [%] by the busiest pool's utilisation."""
     lines = [
         "| busiest pool | times of entries | median | nine of ten below | largest |",
         "|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Closed tests simulated, and open ones at the same rates: what an open client would have seen.
+"""Closed tests simulated, and open ones at the same rates: what an open client would have measured.
 
 ``python -m tests.campaigns.open_views`` measures the errors in
 `headway.models.auditing.open_view.BANDS`.
@@ -25,7 +25,7 @@ Draw = Callable[[int], FloatArray]
 
 @dataclass(frozen=True)
 class Server:
-    """A fixed delay, then servers of one queue; service times of a coefficient of variation."""
+    """A fixed delay, then one queue with several servers; service times of any variability."""
 
     delay: float
     service: float
@@ -45,7 +45,7 @@ class Server:
 
 
 def closed(server: Server, population: int, count: int, random: np.random.Generator) -> FloatArray:
-    """Response times and the rate of clients that each wait for an answer, warmed up."""
+    """Response times and rate of clients that each wait for an answer, after a warm-up."""
     free = [0.0] * server.servers
     begun = random.uniform(0, server.delay + server.service, population).tolist()
     due = [(time, time) for time in begun]
@@ -64,7 +64,7 @@ def closed(server: Server, population: int, count: int, random: np.random.Genera
 
 
 def opened(server: Server, rate: float, count: int, random: np.random.Generator) -> FloatArray:
-    """Response times of clients that send at a rate, whatever comes back, warmed up."""
+    """Response times of clients that send at a rate, whatever the answers, after a warm-up."""
     free = [0.0] * server.servers
     arrivals = np.cumsum(random.exponential(1 / rate, count))
     rows = []
@@ -76,7 +76,7 @@ def opened(server: Server, rate: float, count: int, random: np.random.Generator)
 
 
 def sweep(server: Server, count: int, noise: float, random: np.random.Generator) -> LoadTest:
-    """A closed test of every population, as wrk would print it."""
+    """A closed test with every population, as wrk would print it."""
     points = []
     for population in POPULATIONS:
         rate, *times = closed(server, population, count, random).tolist()
@@ -96,7 +96,7 @@ def sweep(server: Server, count: int, noise: float, random: np.random.Generator)
 
 
 def server(random: np.random.Generator) -> Server:
-    """A server by chance, of which a single test tells nothing but its curve."""
+    """A random server, of which a single test shows nothing but its curve."""
     return Server(
         float(random.choice([0.0, 0.5, 2.0, 8.0])) * 1e-3,
         float(random.choice([0.5, 1.0, 4.0])) * 1e-3,
@@ -107,7 +107,7 @@ def server(random: np.random.Generator) -> Server:
 
 @dataclass(frozen=True)
 class Missed:
-    """What the model missed at a point: relative errors of the mean and of percentiles."""
+    """Errors of the model at a point: relative errors of the mean and of percentiles."""
 
     utilisation: float
     mean: float
@@ -137,7 +137,7 @@ def missed(number: int, noise: float = 0.01) -> list[Missed]:
 
 
 def bands(numbers: range) -> dict[float, tuple[float, float, int]]:
-    """By utilisation: errors of the mean and of percentiles that nine of ten are within."""
+    """By utilisation: errors of the mean and of percentiles that nine of ten points are within."""
     every = [one for number in numbers for one in missed(number)]
     by_name, low = {}, 0.0
     for top in BANDS:

@@ -1,5 +1,4 @@
-"""What answers for disciplines without a product form miss, over random networks solved state by
-state too.
+"""Errors for disciplines without a product form, over random networks also solved state by state.
 
 ``python -m tests.campaigns.order_errors`` recomputes the table of docs/accuracy.md (some minutes);
 `tests/queueing/test_orders.py` a part of it. A family is drawn from a fixed seed.
@@ -20,7 +19,7 @@ from tests.oracles.order_chain import Coming, Served, solve_orders
 
 @dataclass(frozen=True)
 class Family:
-    """A distribution of random networks of one station or two, the second shared or alike.
+    """A distribution of random networks of one or two stations, the second shared or alike.
 
     Service times are log-uniform from 0.1 to 3.2 s, think times uniform from 0.1 to 5 s; class c
     has priority c.
@@ -28,7 +27,7 @@ class Family:
     Parameters
     ----------
     discipline
-        Of the first station.
+        Discipline of the first station.
     classes, jobs
         Number of closed classes, and range of each one's jobs.
     servers
@@ -51,14 +50,15 @@ class Family:
 
 
 LEAST = 1e-6
-"""Of the largest throughput; networks in which a class gets less are left out, as the chain has
-no digits for them."""
+"""Share of the largest throughput; networks in which a class gets less are left out, as the chain
+lacks the digits for them."""
 
 LOST = 1e-5
-"""Share of an open class's jobs beside closed ones that a chain may lose for want of room."""
+"""Share of an open class's jobs that a chain with closed classes may lose by truncation."""
 
 MOST = 64
-"""Jobs of an open class beside closed ones, half beside another; at two stations an eighth."""
+"""Most jobs of an open class together with closed ones, half with another open one; at two stations
+an eighth."""
 
 FAMILIES = {
     f"{kind}, {name}": family
@@ -123,7 +123,7 @@ def drawn(family, random):
 
 
 def solved(stations, classes, method=Method.AUTO):
-    """The same network by headway."""
+    """headway's solution of the network."""
     queues = [
         SharedStation(
             str(k),
@@ -144,7 +144,7 @@ def solved(stations, classes, method=Method.AUTO):
 
 
 def errors(family, networks, seed=0, method=Method.AUTO):
-    """Relative errors of throughputs of closed classes, and of response times of all."""
+    """Relative errors of throughputs of closed classes, and of response times of all classes."""
     random = np.random.default_rng(seed)
     rates, times = [], []
     while len(times) < networks:
@@ -162,7 +162,7 @@ def errors(family, networks, seed=0, method=Method.AUTO):
 
 
 def _cut(classes, through):
-    """Whether open jobs beside closed ones fill the room that the chain has for them."""
+    """Whether open jobs together with closed ones reach the truncation of the chain."""
     opened = [c for c, coming in enumerate(classes) if coming.arrival_rate]
     mixed = 0 < len(opened) < len(classes)
     return mixed and any(through[c] < (1 - LOST) * classes[c].arrival_rate for c in opened)

@@ -1,4 +1,4 @@
-"""Percentiles of random networks against simulations of them.
+"""Percentiles of random networks compared with simulations.
 
 ``python -m tests.campaigns.percentile_campaign [COUNT] [SEED]`` recomputes the table of
 docs/accuracy.md; `tests/models/solving/test_percentile_campaign.py` a small part.
@@ -23,7 +23,7 @@ from tests.oracles.crowd_simulation import response_times
 
 PERCENTS = (50, 95, 99, 99.9)
 NEAR = 0.05
-"""An error up to which a percentile agrees, wherever the interval of the simulation lies."""
+"""Error up to which a percentile agrees, whatever the interval of the simulation."""
 
 EVENTS, COUNT, SEED = 300_000, 200, 15
 BATCHES, CONFIDENCE = 20, 0.99
@@ -31,7 +31,7 @@ BATCHES, CONFIDENCE = 20, 0.99
 
 @dataclass(frozen=True)
 class Kind:
-    """What sort of network is drawn: ``open``, ``closed`` or ``mixed``, ``fcfs`` or ``ps``."""
+    """The kind of network: ``open``, ``closed`` or ``mixed``, ``fcfs`` or ``ps``."""
 
     flow: str
     classes: int
@@ -51,7 +51,7 @@ KINDS = tuple(
 
 @dataclass(frozen=True)
 class Drawn:
-    """A random network: times by class and station [s], the busiest utilisation asked for."""
+    """A random network: times by class and station [s], and the intended highest utilisation."""
 
     kind: Kind
     stations: tuple
@@ -63,14 +63,14 @@ class Drawn:
 
     @property
     def demands(self):
-        """Of each class, over the servers, shape (classes, stations); none at delays."""
+        """Demands of each class, divided by servers, shape (classes, stations); 0 at delays."""
         entry = np.eye(len(self.stations))[0]
         visits = np.linalg.solve(np.eye(len(self.stations)) - self.onward.T, entry)
         servers = [np.inf if kind is Delay else count for kind, count in self.stations]
         return visits * self.times / servers
 
     def model(self):
-        """The network as a model whose busiest station is as busy as asked for, about."""
+        """The network as a model whose busiest station has about the intended utilisation."""
         graph = ModelGraph("random")
         names = [f"c{c}" for c in range(self.kind.classes)]
         for k, (kind, count) in enumerate(self.stations):
@@ -91,7 +91,7 @@ class Drawn:
         return graph.at()
 
     def numbers(self, c, rate):
-        """Of a class that comes at a rate, or circulates about as fast."""
+        """The numbers of a class that arrives at a rate, or circulates at about that rate."""
         if self.jobs[c] == 0:
             return {"arrival_rate": float(rate)}
         inside = self.demands[c].sum() / (1 - self.busy / 2)
@@ -103,7 +103,7 @@ SHARED = (MM1, MMm, Parallel)
 
 
 def made(kind, time, count):
-    """A station of a kind; `count` is its servers, of MM1K the places beyond them, else unused."""
+    """A station of a kind; `count` is its servers, or for MM1K its further places."""
     if kind in (MMm, Parallel):
         return kind(time, count)
     if kind is MG1:
@@ -114,9 +114,10 @@ def made(kind, time, count):
 
 
 def draw(random, kind):
-    """One to four stations, of the later ones perhaps one a delay; times up to 10 apart.
+    """One to four stations, one of the later ones possibly a delay; times with ratios up to 10.
 
-    Those of classes are up to 10 apart at shared servers, up to 3 at a server in order of arrival.
+    Times of classes have ratios up to 10 at shared servers, up to 3 at a server in order of
+    arrival.
     """
     count = int(random.integers(1, 5))
     returns = bool(random.uniform() < 0.5)
@@ -155,7 +156,7 @@ def _forward(random, count):
 
 
 def _returning(random, count):
-    """About the first, or from anywhere to anywhere."""
+    """Routes around the first station, or from any station to any."""
     if random.uniform() < 0.5 and count > 1:
         onward = np.zeros((count, count))
         onward[0, 1:] = random.uniform(0.3, 0.8) * random.dirichlet(np.ones(count - 1))
@@ -166,7 +167,7 @@ def _returning(random, count):
 
 
 def interval(times, share):
-    """Where a percentile of simulated times lies, by batches of its tail in order of completion."""
+    """Interval of a percentile of simulated times, by batches of its tail in completion order."""
     here = np.quantile(times, share)
     over = (times > here)[: len(times) // BATCHES * BATCHES].reshape(BATCHES, -1).mean(axis=1)
     error = over.std(ddof=1) / BATCHES**0.5
@@ -177,7 +178,7 @@ def interval(times, share):
 
 @dataclass(frozen=True)
 class Simulated:
-    """Percentiles of a class of a network, told and simulated, and how long the answer took."""
+    """Percentiles of a class of a network, solved and simulated, and how long the answer took."""
 
     number: int
     kind: Kind
@@ -189,19 +190,19 @@ class Simulated:
 
     @property
     def errors(self):
-        """Relative to the simulated ones."""
+        """Errors relative to the simulated percentiles."""
         return self.solved / self.simulated - 1
 
     @property
     def beyond(self):
-        """How far the interval is, relative."""
+        """Relative distance from the interval."""
         return np.maximum(self.solved / self.high - 1, 0) + np.minimum(
             self.solved / self.low - 1, 0
         )
 
     @property
     def is_within(self):
-        """Whether within `NEAR`, or in the interval."""
+        """Whether it is within `NEAR`, or in the interval."""
         return (np.abs(self.errors) <= NEAR) | (np.abs(self.beyond) <= 1e-9)
 
 
@@ -229,7 +230,7 @@ def case(number, seed=SEED, events=EVENTS):
 
 
 def tried(number, seed):
-    """One network by class; a refused one as the reason."""
+    """One network by class; for a refused one, the reason."""
     try:
         return case(number, seed)
     except GraphError as error:
@@ -237,7 +238,7 @@ def tried(number, seed):
 
 
 def row(name, networks):
-    """A row of the document's table: share that agrees, median error, largest beyond it."""
+    """A row of the table: share that agrees, median error, largest distance from intervals."""
     classes = [result for each in networks for result in each]
     value = np.mean([each.is_within for each in classes], axis=0)
     middle = np.median([np.abs(each.errors) for each in classes], axis=0)
@@ -250,7 +251,7 @@ def row(name, networks):
 
 
 def main():
-    """Print the table, what was refused, and what was missed."""
+    """Print the table, what was refused, and what disagrees."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", nargs="?", type=int, default=COUNT)
     parser.add_argument("seed", nargs="?", type=int, default=SEED)
@@ -267,7 +268,7 @@ def main():
 
 
 def _missed(network):
-    """Classes of a network with a percentile that does not agree, a line each."""
+    """Classes of a network with a percentile that disagrees, a line each."""
     lines = []
     for result in network:
         ends = zip(PERCENTS, result.solved, result.low, result.high, strict=True)

@@ -1,4 +1,4 @@
-"""What percentiles of response times miss, kind of network by kind of network.
+"""Errors of percentiles of response times, by kind of network.
 
 ``python -m tests.campaigns.percentile_errors`` recomputes the tables of docs/accuracy.md;
 `tests/queueing/sojourn/test_closed_percentiles.py` a part of them.
@@ -27,7 +27,7 @@ SEED = 15
 
 
 def circle_of(net):
-    """A network of the whole chain's as `headway.queueing.passages` takes it."""
+    """A network of the whole chain in the form that `headway.queueing.passages` takes."""
     mean = mean_time(net)
     places = tuple(
         PassageStation(str(k), time, servers, 1, shares=net.shared(k))
@@ -113,7 +113,8 @@ CLOSED = (
     Row("back to two or three, pools, of many jobs", (2, 3), _fewer),
     Row("back to two or three, pools, of very many jobs", (2, 3), _apart),
 )
-"""Of so many jobs that all can be followed the last two are solved as if they were too many."""
+"""The last two have so few jobs that all can be followed, but are solved as if they had too many.
+"""
 
 
 def closed_errors(row, count=None, seed=SEED):
@@ -152,7 +153,7 @@ EVENTS = 300_000
 
 
 def crowd_of(random, shared, unlike):
-    """Two or three stations, in line or about the first; classes of 2 to 11 jobs, or open."""
+    """Two or three stations, in line or around the first; classes of 2 to 11 jobs, or open."""
     stations, classes = int(random.choice([2, 3])), int(random.choice([2, 3]))
     servers = random.choice([1, 1, 2], stations)
     onward = np.eye(stations, k=1)
@@ -203,9 +204,9 @@ def crowd_errors(shared, unlike, count=8, events=EVENTS, seed=SEED):
 
 
 def beyond(solved, times, share):
-    """How far a percentile is from the interval of simulated times, relative to it.
+    """Relative distance of a percentile from the interval of simulated times.
 
-    Four jobs that follow each other count as one, and two standard errors are allowed.
+    Four consecutive jobs count as one, and two standard errors are allowed.
     """
     width = 2 * (share * (1 - share) * 4 / len(times)) ** 0.5
     low, high = np.quantile(times, [max(share - width, 0), min(share + width, 1)])

@@ -1,8 +1,8 @@
-"""Curves of mean and 99th percentile whose variation is known, and what fits make of them.
+"""Curves of mean and 99th percentile with known variability, and the results of fits to them.
 
 ``python -m tests.campaigns.percentile_fits 120`` fits that many curves made by the solver with 2%
-noise and counts how often the interval holds the variation that they were made with. ``python -m
-tests.campaigns.percentile_fits --ciw FILE`` simulates a curve with Ciw.
+noise and counts how often the interval contains the variability with which they were made. ``python
+-m tests.campaigns.percentile_fits --ciw FILE`` simulates a curve with Ciw.
 
 No constant or label names it; docs/explanation/fitting.md has its figures.
 """
@@ -41,7 +41,7 @@ def text(loads, mean, tail):
 
 
 def made(number):
-    """A curve of its own seed, and the variation it was made with."""
+    """A curve of a seed, and the variability with which it was made."""
     random, scv = np.random.default_rng(number), VARIATIONS[number % len(VARIATIONS)]
     mean, tail = (
         times * np.exp(NOISE * random.standard_normal(times.size)) for times in exact(scv)
@@ -58,7 +58,7 @@ def fitted(measurements, free=("service_time", "scv"), y="response_ms,p99_ms", s
 
 
 def holds(number):
-    """Whether the interval of a curve's fit holds its variation."""
+    """Whether the interval of a curve's fit contains its variability."""
     measurements, scv = made(number)
     low, high = fitted(measurements).ci95["scv"]
     return low <= scv <= high
@@ -86,7 +86,7 @@ def simulated():
 
 
 def main():
-    """Count intervals, or simulate anew."""
+    """Count intervals, or simulate again."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("count", nargs="?", type=int, default=200, help="curves")
     parser.add_argument("--ciw", metavar="FILE", help="where to write a curve that Ciw simulates")

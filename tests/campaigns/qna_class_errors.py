@@ -1,12 +1,12 @@
-"""What propagating two moments misses where several classes share a network, by simulation.
+"""Errors of two-moment propagation where several classes share a network, by simulation.
 
-``python -m tests.campaigns.qna_class_errors`` simulates anew what `tests/data/qna_class_errors.csv`
-holds (several minutes) and prints the tables of docs/accuracy/classes-and-orders.md; the tests
-recompute them from that file. The simulation goes event by event and knows nothing of the code
-under test.
+``python -m tests.campaigns.qna_class_errors`` simulates again what
+`tests/data/qna_class_errors.csv` contains (several minutes) and prints the tables of
+docs/accuracy/classes-and-orders.md; the tests recompute them from that file. The simulation goes
+event by event and does not use the code under test.
 
-Each class has its own arrivals, routes and service times; in half of the networks jobs come back
-and turn into other classes. Times with an scv below 1 are gamma-distributed, above 1
+Each class has its own arrivals, routes and service times; in half of the networks jobs return and
+change into other classes. Times with an scv below 1 are gamma-distributed, those above 1
 hyperexponential with balanced means.
 
 Constants or labels of `headway.queueing.chains.two_moments` and
@@ -31,14 +31,14 @@ FAMILIES = {"own routes": 40, "turning": 40}
 LOADS = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 BANDS = ((0.0, 0.8), (0.8, 0.9), (0.9, 0.95))
 SEED, VISITS, PARTS = 1983, 600_000, 10
-JOURNEY = -1  # in place of a station: response time of a journey begun as the class
+JOURNEY = -1  # stands in place of a station for the response time of a journey begun as the class
 
 
 def network(family, number):
-    """A random network: external rates, their scv, chances, times, servers, scv of service.
+    """A random network: external rates, their scv, probabilities, times, servers, scv of service.
 
-    Rates and scv of arrivals have a row a class and a column a station; a class comes in at one.
-    Chances are from each class at each station to each class at each, or out.
+    Rates and scv of arrivals have a row per class and a column per station; a class enters at one.
+    Probabilities are from each class at each station to each class at each, or out.
     """
     random = np.random.default_rng([SEED, list(FAMILIES).index(family), number])
     classes, count = int(random.integers(2, 5)), int(random.integers(2, 7))
@@ -85,7 +85,7 @@ def _arrivals(drawn, random, horizon, times_of):
 
 
 def _sources(drawn, random, horizon, times_of):
-    """Numbers to come: service times and chances by class and station."""
+    """Random numbers to come: service times and choices by class and station."""
     visits, times, serving = through(drawn), drawn[4], drawn[6]
     size = (1.3 * horizon * visits + 2000).astype(int)
     service = [
@@ -97,7 +97,7 @@ def _sources(drawn, random, horizon, times_of):
 
 
 def events(drawn, visits, random, times_of=draws):
-    """Every visit: class, station, wait; and every journey: class begun as, time in all."""
+    """Every visit: class, station, wait; and every journey: initial class, total time."""
     onward, times, servers = drawn[3], drawn[4], drawn[5]
     count = times.shape[1]
     horizon = visits / through(drawn).sum()
@@ -148,7 +148,7 @@ def stored():
 
 
 def solved(drawn, *, poisson=False):
-    """What headway says of such a network."""
+    """headway's solution of such a network."""
     rates, starts, coming, onward, times, servers, serving = drawn
     classes, count = times.shape
     names, places = [f"c{c}" for c in range(classes)], [f"s{k}" for k in range(count)]
@@ -192,13 +192,13 @@ def errors(actual, *, poisson=False):
 
 
 def sizes(rows):
-    """Sizes of errors [%]: mean, 95 of 100, largest."""
+    """Absolute errors [%]: mean, 95th percentile, largest."""
     size = 100 * np.abs([row[2] for row in rows])
     return size.mean(), np.quantile(size, 0.95), size.max()
 
 
 def between(rows, band):
-    """Those whose load lies in a band."""
+    """Those whose load is within a range."""
     low, high = band
     return [row for row in rows if low + 1e-9 < row[1] <= high + 1e-9]
 
@@ -229,7 +229,7 @@ def _rows():
 
 
 def main():
-    """Simulate anew, or only print what the file contains."""
+    """Simulate again, or only print what the file contains."""
     stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 

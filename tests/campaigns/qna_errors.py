@@ -1,12 +1,13 @@
-"""What propagating two moments misses, by simulation of random networks.
+"""Errors of two-moment propagation, by simulation of random networks.
 
-``python -m tests.campaigns.qna_errors`` simulates anew what `tests/data/qna_errors.csv` holds
+``python -m tests.campaigns.qna_errors`` simulates again what `tests/data/qna_errors.csv` contains
 (minutes) and prints the table of docs/accuracy.md; the tests recompute the table from that file, so
-that the simulation, which knows nothing of the code under test, is run but once.
+that the simulation, which does not use the code under test, is run only once.
 
-A queue in order of arrival without loops needs no events: each station's arrivals in order, its
-waits by Lindley's max(wait + service - gap, 0), its departures parted by chance. Loops take a heap.
-Times with an scv below 1 are gamma-distributed, above 1 hyperexponential with balanced means.
+A queue in order of arrival without loops needs no events: each station's arrivals are in order, its
+waits follow by Lindley's max(wait + service - gap, 0), and its departures are split at random.
+Loops take a heap. Times with an scv below 1 are gamma-distributed, those above 1 hyperexponential
+with balanced means.
 
 Constants or labels of `headway.queueing.variability.measured` and
 `headway.queueing.variability.network` rest on it.
@@ -30,7 +31,7 @@ SEED, JOBS, JOBS_IN_LOOPS, PARTS = 1983, 2_000_000, 300_000, 10
 
 
 def network(family, number):
-    """A random network: external rates, their scv, chances, times, servers, scv of service."""
+    """A random network: external rates and scv, probabilities, times, servers, service scv."""
     random = np.random.default_rng([SEED, list(FAMILIES).index(family), number])
     count = int(random.integers(2, 9))
     onward, rates = np.zeros((count, count)), np.zeros(count)
@@ -86,7 +87,7 @@ def _outside(random, rate, scv, horizon):
 
 
 def forward(drawn, jobs, random):
-    """Waits at each station in order of arrival, of a network without loops."""
+    """Waits at each station in order of arrival, in a network without loops."""
     rates, coming, onward, times, servers, serving = drawn
     through = np.linalg.solve(np.eye(len(times)) - onward.T, rates)
     horizon = jobs / through.max()
@@ -105,7 +106,7 @@ def forward(drawn, jobs, random):
 
 
 def looped(drawn, jobs, random):
-    """The same of any network, event by event."""
+    """Waits in any network, event by event."""
     rates, coming, onward, times, servers, serving = drawn
     count = len(times)
     through = np.linalg.solve(np.eye(count) - onward.T, rates)
@@ -164,8 +165,7 @@ def stored():
 def errors(actual, *, poisson=False, times=2):
     """Relative errors of response times, with half widths: of stations, and of networks.
 
-    Where they are taken with Poisson arrivals, or solved as of 1983 (`times` 0), it tells what
-    knowing more is worth.
+    With Poisson arrivals, or solved as of 1983 (`times` 0), it shows what knowing more is worth.
     """
     stations, networks = [], []
     flows._TIMES, usual = times, flows._TIMES
@@ -185,13 +185,13 @@ def errors(actual, *, poisson=False, times=2):
 
 
 def sizes(rows):
-    """Sizes of errors [%]: mean, 95 of 100, largest."""
+    """Absolute errors [%]: mean, 95th percentile, largest."""
     size = 100 * np.abs([row[2] for row in rows])
     return size.mean(), np.quantile(size, 0.95), size.max()
 
 
 def between(rows, band, families=tuple(FAMILIES)):
-    """Those whose load lies in a band."""
+    """Those whose load is within a range."""
     low, high = band
     return [row for row in rows if low + 1e-9 < row[1] <= high + 1e-9 and row[0] in families]
 
@@ -239,7 +239,7 @@ def _rows():
 
 
 def main():
-    """Simulate anew, or only print what the file contains."""
+    """Simulate again, or only print what the file contains."""
     stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(*lines(stored()), sep="\n")
 

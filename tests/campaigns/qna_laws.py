@@ -1,9 +1,9 @@
-"""Two moments of classes where scvs are larger and times have other laws: what they miss then.
+"""Two-moment propagation of classes with larger scvs and other laws of times: its errors.
 
-``python -m tests.campaigns.qna_laws`` simulates anew what `tests/data/qna_laws.csv` holds (some
+``python -m tests.campaigns.qna_laws`` simulates again what `tests/data/qna_laws.csv` contains (some
 minutes), by the events of `tests.campaigns.qna_class_errors`: networks drawn as there, but with
-scvs of services and of arrivals from 0 to 8, and times that are gamma-distributed, lognormal or of
-two phases.
+scvs of services and of arrivals from 0 to 8, and times that are gamma-distributed, lognormal or
+hyperexponential.
 
 Constants or labels of `headway.queueing.chains.two_moments` rest on it.
 """
@@ -70,7 +70,7 @@ def stored():
 
 
 def errors(actual):
-    """Of networks and of classes: largest utilisation, relative error, half width, law."""
+    """Errors of networks and of classes: largest utilisation, relative error, half width, law."""
     networks, journeys = [], []
     for number, rows in actual.items():
         network, law = drawn(number)
@@ -85,7 +85,7 @@ def errors(actual):
 
 
 def main():
-    """Simulate anew."""
+    """Simulate again."""
     with campaigns.shared(campaigns.parser(__doc__).parse_args()) as done:
         rows = [row for rows in done(simulate, range(COUNT)) for row in rows]
     campaigns.store(PAGE, TITLES, rows)

@@ -1,4 +1,4 @@
-"""What the approximate response time of a server under a quota misses, by simulation.
+"""Errors of the approximate response time of a server under a quota, by simulation.
 
 ``python -m tests.campaigns.quota_errors`` recomputes the figures of docs/accuracy.md;
 `tests/queueing/stations/test_quota.py` a part of them.
@@ -14,7 +14,7 @@ JOBS, CASES, SEED = 200_000, 400, 14
 
 
 def draw(cases, random):
-    """Quotas 0.1 to 0.95, utilisations 0.01 to 0.95 and P / S from 0.1 to 10,000, logarithmic."""
+    """Quotas 0.1 to 0.95, utilisations 0.01 to 0.95, and P / S log-uniform from 0.1 to 10,000."""
     busy = random.uniform(0.01, 0.95, cases)
     return random.uniform(0.1, 0.95, cases), busy, 10 ** random.uniform(-1, 4, cases)
 
@@ -22,8 +22,8 @@ def draw(cases, random):
 def simulate(quota, busy, period, jobs, random):
     """Mean response times of servers (S = 1), job by job in order of arrival.
 
-    The same jobs go to servers without a quota and of speed q, whose means are known: the
-    simulated mean is put between their exact ones where it lay between their simulated ones.
+    The same jobs go to servers without a quota and to servers of speed q, whose means are known:
+    the simulated mean is placed between their exact means as it was between their simulated ones.
     """
     free = slow = done = now = used = np.zeros(len(quota))
     last = np.full(len(quota), -1.0)
@@ -40,7 +40,7 @@ def simulate(quota, busy, period, jobs, random):
 
 
 def serve(start, work, used, last, quota, period):
-    """When a job ends that may start now, the budget used in that period, and its number."""
+    """When a job ends that may start now, the budget used in its period, and that period."""
     current = np.maximum(np.floor(start / period), last)
     used = np.where(current > last, 0.0, used)
     left = np.maximum(np.minimum(quota * period - used, (current + 1) * period - start), 0)

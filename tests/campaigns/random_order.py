@@ -1,9 +1,9 @@
-"""What random order at two queues misses: three closed classes against their whole chains.
+"""Errors of random order at two queues: three closed classes compared with their whole chains.
 
-``python -m tests.campaigns.random_order`` solves anew the chains whose answers
+``python -m tests.campaigns.random_order`` solves again the chains whose answers
 `tests/data/random_order.csv` stores: the sixty networks of "random order, 3 classes at two queues"
 of `tests.campaigns.order_errors`, drawn from seed 0. The tests solve the networks approximately,
-and recompute from that file what docs/accuracy/classes-and-orders.md says of them.
+and recompute from that file what docs/accuracy/classes-and-orders.md says about them.
 
 No constant or label names it; docs/accuracy/classes-and-orders.md has its figures.
 """
@@ -35,7 +35,7 @@ def _rows():
     for draw, (stations, classes) in networks(10 * NETWORKS):
         through, length = solve_orders(stations, classes)
         if through.min() < LEAST * through.max():
-            continue  # the chain has no digits for the slowest
+            continue  # the chain lacks the digits for the slowest class
         for c, (rate, jobs) in enumerate(zip(through, length.sum(axis=1), strict=True)):
             yield draw, c, f"{rate:.9g}", f"{jobs / rate:.9g}"
         kept += 1
@@ -53,7 +53,7 @@ def stored():
 
 
 def errors(method=Method.AUTO):
-    """Largest errors over the classes of throughputs and of response times [%], by network."""
+    """Largest errors of throughputs and of response times over the classes [%], by network."""
     exact, rows = stored(), []
     for draw, (stations, classes) in networks(max(exact) + 1):
         if draw in exact:
@@ -70,7 +70,7 @@ def line(actual):
 
 
 def main():
-    """Solve anew, or only print what the file contains."""
+    """Solve again, or only print what the file contains."""
     stored_or_simulated(__doc__, PAGE, TITLES, _rows)
     print(line(errors()))
 

@@ -1,8 +1,8 @@
-"""What gamma-distributed times between arrivals miss, where they are distributed otherwise.
+"""Errors of taking interarrival times as gamma-distributed, where they have another law.
 
 ``python -m tests.campaigns.renewal_errors`` prints the largest error of the mean response time of
-GI/M/m, by law: a constant and an exponential time, and one of two times that are equally likely.
-It prints the same of GI/M/m/K, by places beyond the servers, against whole Markov chains of what
+GI/M/m, by law: a constant plus an exponential time, and one of two equally likely times. It prints
+the same for GI/M/m/K, by places beyond the servers, compared with whole Markov chains of what
 arrivals find. The waits of those laws are computed from their own transforms, by the equations in
 `headway.queueing.renewals.waits` written out for one number at a time in mpmath.
 """
@@ -68,9 +68,9 @@ OVERLOADS = (0.3, 0.6, 0.8, 0.9, 1.0, 1.1, 1.5, 2.5)
 
 
 def room_chain(load: float, servers: int, places: int, phases: int) -> tuple[float, float]:
-    """Chance to find a place, and mean time of those who do, in service times: a whole chain.
+    """Probability of finding a place, and mean time of admitted jobs in services: a whole chain.
 
-    Times between arrivals are Erlang's, or constant with 0 phases.
+    Interarrival times are Erlang, or constant with 0 phases.
     """
     found = found_by_arrivals(load, servers, places, phases)
     admitted = float(found[:-1].sum())
@@ -79,13 +79,13 @@ def room_chain(load: float, servers: int, places: int, phases: int) -> tuple[flo
 
 
 def found_by_arrivals(load: float, servers: int, places: int, phases: int) -> np.ndarray:
-    """Probabilities of 0, 1, ..., K jobs just before an arrival, services of mean 1."""
+    """Probabilities of 0, 1, ..., K jobs just before an arrival, with services of mean 1."""
     count = places + 1
     deaths = np.diag([-float(min(n, servers)) for n in range(count)])
     deaths += np.diag([float(min(n, servers)) for n in range(1, count)], -1)
     if phases == 0:
         between = expm(deaths / load)
-    else:  # the resolvent of an exponential time, once for each phase
+    else:  # the resolvent of an exponential time, once per phase
         once = np.linalg.inv(np.eye(count) - deaths / (load * phases))
         between = np.linalg.matrix_power(once, phases)
     moves = between[np.minimum(np.arange(count) + 1, places)]

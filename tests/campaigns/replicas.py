@@ -1,10 +1,10 @@
 """How many replicas a simulation makes beyond those needed, and how often its interval is right.
 
 ``python -m tests.campaigns.replicas`` runs the rule of `headway.models.simulating.runs` on replicas
-that are normal numbers, whose mean and spread are known: so many windows of the first length as are
-needed, with a warm-up of a tenth of the window. It prints for several constants of the rule the
-simulated time over that of the windows needed, on average and of nine in ten, and the share of 95%
-intervals that hold the mean.
+that are normal numbers with known mean and spread: a number of windows of the first length are
+needed, and a warm-up is a tenth of a window. For several constants of the rule it prints the
+simulated time over that of the windows needed, as mean and ninth decile, and the coverage of 95%
+intervals.
 
 Constants of `headway.models.simulating.runs` rest on it.
 """
@@ -25,7 +25,7 @@ RULES = ((20, 32, 40, 1.0), (20, 64, 100, 1.0), (20, 32, 40, 0.5), (20, 64, 100,
 
 
 def played(needed, seed):
-    """Time simulated over that needed, and whether the interval holds the mean."""
+    """Simulated time over that needed, and whether the interval contains the mean."""
     spread, taken = WIDTH * MEAN * needed**0.5 / 1.96, []
 
     def replica(planned, _percentiles, seed, number):
@@ -40,7 +40,7 @@ def played(needed, seed):
 
 
 def measured(needed, count, first=0):
-    """Mean and ninth decile of the time, and the share of intervals that hold the mean."""
+    """Mean and ninth decile of the time, and the share of intervals that contain the mean."""
     times, held = zip(*(played(needed, first + k) for k in range(count)), strict=True)
     return float(np.mean(times)), float(np.quantile(times, 0.9)), float(np.mean(held))
 

@@ -1,10 +1,10 @@
-"""Percentiles of classes that come straight back to one server, against simulations of them.
+"""Percentiles of classes that return directly to one server, compared with simulations.
 
-``python -m tests.campaigns.returning_errors`` simulates anew what `tests/data/returning_errors.csv`
-holds (some minutes), eight replicas a case, and prints by how much percentiles miss; the tests
-recompute it from that file. Two classes with gamma-distributed services of their own come to one
-server, first come first served, of which a share goes back to the end of the queue. The simulation
-keeps a queue and knows no law.
+``python -m tests.campaigns.returning_errors`` simulates again what
+`tests/data/returning_errors.csv` contains (some minutes), eight replicas per case, and prints the
+errors of percentiles; the tests recompute them from that file. Two classes with gamma-distributed
+services of their own come to one server, first come first served, and a share of them returns to
+the end of the queue. The simulation keeps a queue and uses no law.
 
 Constants or labels of `headway.queueing.sojourn.visited_station` rest on it.
 """
@@ -29,7 +29,7 @@ JOBS, REPLICAS, CONFIDENCE, WARM_UP = 200_000, 8, 0.99, 0.1
 SHARES, BUSY = (0.6, 0.4), 0.75
 
 CASES = tuple(product((0.25, 1.0, 4.0), (0.2, 0.7), (2.0, 8.0)))
-"""Scv of services, chance to come back, and how many times longer those of the second class are."""
+"""Scv of services, probability of return, and ratio of the second class's times to the first's."""
 
 
 def numbers(case):
@@ -87,7 +87,7 @@ def simulated(number):
 
 
 def answers(number, percents=PERCENTS):
-    """The same by headway, shape (classes, quantities)."""
+    """headway's answers, shape (classes, quantities)."""
     scv, back, _ = case = CASES[number]
     rates, times = numbers(case)
     own = dict(zip("ab", times, strict=True))
@@ -128,7 +128,7 @@ def lines():
 
 
 def main():
-    """Simulate anew, and print the errors."""
+    """Simulate again, and print the errors."""
     store(PAGE, TITLES, [row for number in range(len(CASES)) for row in simulated(number)])
     stored.cache_clear()
     print("\n".join(lines()))

@@ -6,7 +6,7 @@ python -m tests.campaigns.search_ends 1 20 closed     tests of nginx, redis, wrk
 python -m tests.campaigns.search_ends 1 20 offered    tests of inference servers by offered rates
 python -m tests.campaigns.search_ends 1 20 simulated  curves that each form of a population made
 
-Starts lie up to two decades to each side of where a form begins, counts up to one decade.
+Starts are up to two decades on each side of where a form begins; for counts, up to one decade.
 
 No constant or label names it; docs/explanation/fitting.md has its figures.
 """
@@ -31,7 +31,7 @@ CLOSED = ("nginx/base.txt", "nginx/busy.txt", "nginx/think-2ms.txt", "redis/base
 OFFERED = ("vllm", "vllm_eagle", "vllm_quantization")
 SEEDS = 3
 ALIKE = 1.01
-"""Times the least cost: what counts as reached."""
+"""Ratio to the least cost up to which it counts as reached."""
 
 Read = Callable[[], Measurements]
 
@@ -56,7 +56,7 @@ SOURCES: dict[str, Sequence[Read]] = {
 def least_costs(
     measurements: Measurements, starts: int, names=None
 ) -> Iterator[tuple[str, list[float]]]:
-    """Each form's name, and the costs at which searches from so many starts end."""
+    """Each form's name, and the costs at which searches from many starts end."""
     result = curve_for_forms(measurements, None, None, listed_forms())
     for form in forms_for(len(result.load), result.forms):
         if names is None or form.name in names:
@@ -108,7 +108,7 @@ def searched(number: int, kind: str, starts: int) -> tuple[str, list[tuple[str, 
 
 
 def main() -> None:
-    """Print how many searches of each form end above the least cost, and those curves."""
+    """Print how many searches of each form end above the least cost, and for which curves."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("every", nargs="?", type=int, default=1, help="so many curves one is taken")
     parser.add_argument("starts", nargs="?", type=int, default=20)

@@ -1,10 +1,10 @@
-"""Percentiles at servers shared for times of any scv, against simulations of them.
+"""Percentiles at shared servers with general service times, compared with simulations.
 
-``python -m tests.campaigns.sharing_errors`` simulates anew what `tests/data/sharing_errors.csv`
-holds (some minutes), eight replicas a case, and prints by how much percentiles miss; the tests
-recompute it from that file. Services are gamma-distributed, constant at scv 0. The simulation knows
-no law: each job leaves a shared server when the service that each there has had since the server
-was empty reaches what it was when the job came, plus its own.
+``python -m tests.campaigns.sharing_errors`` simulates again what `tests/data/sharing_errors.csv`
+contains (some minutes), eight replicas per case, and prints the errors of percentiles; the tests
+recompute them from that file. Services are gamma-distributed, or constant for scv 0. The simulation
+uses no law: a job leaves a shared server when the service per job since the server was last empty
+reaches its value at the job's arrival, plus the job's own service.
 
 Constants or labels of `headway.queueing.sojourn.routed_network` and
 `headway.queueing.times.processor_sharing.general` rest on it.
@@ -28,7 +28,7 @@ PERCENTS = (50, 95, 99, 99.9)
 JOBS, REPLICAS, CONFIDENCE, WARM_UP = 300_000, 8, 0.99, 0.1
 
 LONE = tuple((busy, ((scv, "ps"),)) for busy in (0.5, 0.7, 0.9) for scv in (0.0, 0.25, 4.0, 8.0))
-"""Utilisation, and scv and discipline of one station after the other, of one service time."""
+"""Utilisation, and scv and discipline of consecutive stations, with the same mean service time."""
 ROWS = tuple(
     (busy, row)
     for busy in (0.6, 0.85)
@@ -50,7 +50,7 @@ def services(random, scv):
 
 
 def shared(arrivals, works):
-    """When jobs leave a server that all there share."""
+    """When jobs leave a server that all jobs present share."""
     leaving, ends, had, now, coming = np.empty(len(works)), [], 0.0, 0.0, 0
     arrivals, works = arrivals.tolist(), works.tolist()
     while coming < len(works) or ends:
@@ -73,7 +73,7 @@ def in_turn(arrivals, works):
 
 
 def simulate(number, replica):
-    """Percentiles of the response time of one replica of a case."""
+    """Percentiles of the response time from one replica of a case."""
     busy, row = CASES[number]
     random = np.random.default_rng([1987, number, replica])
     began = here = np.cumsum(random.exponential(1 / busy, JOBS))
@@ -97,7 +97,7 @@ def simulated(number):
 
 
 def law(number):
-    """The same percentiles by headway."""
+    """The percentiles by headway."""
     busy, row = CASES[number]
     graph = ModelGraph("row")
     for k, (scv, discipline) in enumerate(row):
@@ -133,7 +133,7 @@ def lines():
 
 
 def main():
-    """Simulate anew, and print the errors."""
+    """Simulate again, and print the errors."""
     rows = [row for number in range(len(CASES)) for row in simulated(number)]
     store(PAGE, TITLES, rows)
     stored.cache_clear()

@@ -1,7 +1,6 @@
-"""Sizes against brute force: random networks, choices, costs and targets.
+"""Sizes compared with brute force: random networks, choices, costs and targets.
 
-``python -m tests.campaigns.sizes --cases 200`` says how many of the answers are those of brute
-force.
+``python -m tests.campaigns.sizes --cases 200`` counts the answers that agree with brute force.
 
 No constant or label names it.
 """
@@ -18,12 +17,12 @@ from headway.queueing import MM1, MMm, MMmK, Parallel
 from tests import campaigns
 
 FEW = Extent(judged=300, priced=1_000_000)
-"""So few are judged that bounds have to leave most configurations out, or some evolve."""
+"""So few are judged that bounds must exclude most configurations, or some evolve."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A question, and what brute force makes of it."""
+    """A question, and its answer by brute force."""
 
     model: Model
     goals: tuple[str, ...]
@@ -39,7 +38,8 @@ def random_case(seed, most=100_000):
     room = int(most ** (1 / count))
     kinds = ("pool", "pool", "lanes", "speed", "room")
     for k in range(count):
-        kind = kinds[int(rng.integers(len(kinds) - (k > 0)))]  # a room loses: only the first one
+        # only the first station may have limited room
+        kind = kinds[int(rng.integers(len(kinds) - (k > 0)))]
         graph, result = _station(graph, kind, k, rng, max(2, min(room, int(rng.integers(2, 60)))))
         choose |= result
         values[f"s{k}"] = float(rng.uniform(0.002, 0.03))
@@ -71,7 +71,7 @@ def _station(graph, kind, k, rng, count):
 
 
 def _price(kind, k, rng):
-    """What one station costs: in whole numbers, so that there are ties; or more by size."""
+    """The cost of one station: in whole numbers, so that there are ties; or dearer with size."""
     each = int(rng.integers(1, 10)) * 50
     name = {"pool": "m", "lanes": "l", "room": "q", "speed": "v"}[kind] + str(k)
     forms = (f"{each}*{name}", f"{each}*{name}", f"{each}*{name}**1.5", f"{each}*(1 + {name})/2")
@@ -104,7 +104,7 @@ def all_solved(case):
 
 
 def _answers(solution, output):
-    """An output by configuration, not a number where the network saturates."""
+    """An output by configuration; NaN where the network saturates."""
     if output == "utilisation":
         each = [np.asarray(solution[f"{name}.utilisation"]) for name in solution.stations]
         result = np.max(each, axis=0)
@@ -146,7 +146,7 @@ def _front(costs, times):
 
 
 def answer(case, extent=USUAL):
-    """What headway says; None where it says that nothing meets the targets."""
+    """headway's answer; None if it says that nothing meets the targets."""
     try:
         return size_model(case.model, case.goals, case.choose, case.cost, extent=extent)
     except InvalidParameter as error:
@@ -156,7 +156,7 @@ def answer(case, extent=USUAL):
 
 
 def agrees(case):
-    """Whether headway says in everything what brute force says."""
+    """Whether headway agrees with brute force in everything."""
     solution, known = answer(case), brute_force(case)
     if solution is None or known is None:
         return solution is None and known is None
@@ -173,7 +173,7 @@ def agrees(case):
 
 
 def with_few(case):
-    """How an answer that judges few fares: as cheap, proven; None where it cannot be as cheap."""
+    """Whether an answer that judges few is as cheap, and proven; None if it cannot be as cheap."""
     solution, known = answer(case, FEW), brute_force(case)
     if solution is None or known is None:
         return solution is None and known is None, True
@@ -184,7 +184,7 @@ def with_few(case):
 
 
 def both(seed, most):
-    """Whether an answer is that of brute force, and how one that judges few fares."""
+    """Whether an answer is that of brute force, and the same for one that judges few."""
     case = random_case(seed, most)
     return agrees(case), with_few(case)
 

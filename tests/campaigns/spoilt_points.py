@@ -1,11 +1,13 @@
-"""Measured points spoilt one number at a time: a finding or a refusal, never silence.
+"""Measured points with one number spoilt at a time: each must be found or refused.
 
-``python -m tests.campaigns.spoilt_points [FOLDER...]`` makes each number of each file negative, no
-number and a million times larger, reads the file and audits it, and counts what became of it, by
-tool and by the rule that explains a silence. Without folders it takes the samples of tools and the
-tables that ship with headway. A silence that no rule explains is listed, and there must be none.
+``python -m tests.campaigns.spoilt_points [FOLDER...]`` makes each number of each file negative, not
+a number, and a million times larger, reads the file and audits it, and counts the outcomes by tool
+and, if nothing was noticed, by the rule that explains it. Without folders it takes the samples of
+tools and the tables that ship with headway. Cases that no rule explains are listed, and there must
+be none.
 
-A million times larger is right where no other number of the point tells it, as of a bandwidth.
+A number a million times larger is accepted if no other number of the point can contradict it, for
+instance a bandwidth.
 
 No constant or label names it.
 """
@@ -27,21 +29,21 @@ from tests.house import ROOT
 
 FOLDERS = (ROOT / "tests" / "data" / "tools", ROOT / "models" / "data")
 MOST = 1000
-"""Numbers of a file that are spoilt: all, or so many spread evenly over a longer one."""
+"""Most numbers of a file that are spoilt: all, or evenly spread ones in a longer file."""
 
 _NUMBER = re.compile(
     r"(?<![\w.+])(?<!\d[:/-])(?<![-+])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\d)(?![\w.]*[:/-]\d|\.\d)(?!(?:;\d+)?m|xx)"
 )
-"""A number that is no part of a word, a date, a time of day, a version or a colour."""
+"""A number that is not part of a word, a date, a time of day, a version or a colour."""
 
-_CALM = 1.5  # times: a finding whose number changed by less says the same
+_CALM = 1.5  # ratio: a finding whose number changed by less is the same finding
 
 WAYS = {
     "negative": lambda number: f"-{number}",
     "no number": lambda _: "NaN",
     "a million times": lambda number: _larger(number),
 }
-"""How a number is spoilt."""
+"""The ways in which a number is spoilt."""
 
 
 def _larger(number):
@@ -52,7 +54,7 @@ def _larger(number):
 
 @dataclass(frozen=True)
 class Spoilt:
-    """One number of a file made another, and what became of it."""
+    """One number of a file changed, and the outcome."""
 
     file: str
     tool: str
@@ -67,7 +69,7 @@ class Spoilt:
 
 
 def spoilt_file(path, name, most=MOST):
-    """What becomes of the numbers of a file, one at a time.
+    """The outcomes for the numbers of a file, changed one at a time.
 
     Parameters
     ----------
@@ -129,7 +131,7 @@ def _said(points):
 
 
 def _is_news(finding, said):
-    """Whether a finding is not one of the whole file, or has other points or another number."""
+    """Whether a finding is not one of the original file, or has other points or another number."""
     before = said.get((finding.kind, finding.severity, finding.points))
     if before is None:
         return True
@@ -143,7 +145,7 @@ _OTHERS = ("notes", "file", "course")
 
 
 def _numbers(points):
-    """All that points tell but their notes: by the number of the point and the field."""
+    """All numbers of points apart from notes: by the index of the point and the field."""
     told = {}
     for place, point in enumerate(points):
         for each in fields(Point):
@@ -157,7 +159,7 @@ def _numbers(points):
 
 @dataclass(frozen=True)
 class _Change:
-    """A number of a file made another, and what of the points differs then."""
+    """A changed number of a file, and the differences of the points."""
 
     way: str
     number: float
@@ -182,7 +184,7 @@ class _Change:
 
     @property
     def gone(self):
-        """Whether numbers are only read no more, or newly read."""
+        """Whether the only difference is that numbers are no longer read, or newly read."""
         return all(key not in self.known or key not in self.numbers for key in self.keys)
 
     @property
@@ -192,19 +194,19 @@ class _Change:
 
     @property
     def is_title(self):
-        """Whether the number is the percentage of what is not read any more."""
+        """Whether the number is the percentage of a percentile that is no longer read."""
         percents = {float(p) for name in self.names for p in _percents(name)}
         same = any(isclose(p, n) for p in percents for n in (self.number, 100 * self.number))
         return same and (self.gone or len(self.names) == 1)
 
     @property
     def is_made(self):
-        """Whether rate, time and number of requests changed together, of which a tool makes one."""
+        """Whether rate, time and number of requests changed together; tools compute one."""
         return all(_is_computed(place, name, self.keys) for place, name in self.keys)
 
     @property
     def is_alone(self):
-        """Whether nothing else of its point tells a number."""
+        """Whether no other number of its point can contradict it."""
         return all(
             _is_alone(place, name, self.known) or _is_computed(place, name, self.keys)
             for place, name in self.keys
@@ -255,17 +257,17 @@ RULES = {
     ),
     "nothing else in the file tells it": lambda c: c.larger and c.is_alone,
 }
-"""Why a silence is right, in the order in which they are asked."""
+"""Why it is right that nothing is noticed, in the order in which the rules are tried."""
 
 
 def _is_computed(place, name, changed):
-    """Whether a rate, a time and a number changed together, of which a tool makes one."""
+    """Whether a rate, a time and a number changed together, one of which a tool computes."""
     own = {other for where, other in changed if where == place} & _COMPUTED
     return name in _COMPUTED and len(own) > 1
 
 
 def _is_alone(place, name, known):
-    """Whether nothing else of its point tells a number."""
+    """Whether no other number of its point can contradict it."""
     point = {field: value for (where, field), value in known.items() if where == place}
     has = {field for field, value in point.items() if value is not None}
     times = {f for f in has if f.startswith(("percentiles", "more response_time_m"))}
@@ -303,7 +305,7 @@ def files_in(folder):
 
 
 def main(arguments=None):
-    """Spoil the numbers of folders, and print what became of them."""
+    """Spoil the numbers of folders, and print the outcomes."""
     options = ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("folders", nargs="*", type=Path, default=FOLDERS)
     options.add_argument("--most", type=int, default=MOST, help="numbers of a file")

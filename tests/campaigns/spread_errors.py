@@ -1,7 +1,7 @@
-"""What is missed where classes with times of any scv wait in order of arrival.
+"""Errors for classes with general service times in order of arrival.
 
 ``python -m tests.campaigns.spread_errors --networks 200`` recomputes the table of docs/accuracy.md:
-closed networks against their whole chains, whose times go through phases.
+closed networks with phase-type times compared with their whole chains.
 
 Constants or labels of `headway.queueing.closed.measured` rest on it.
 """
@@ -24,7 +24,7 @@ MOST_STATES = 6000
 
 @dataclass(frozen=True)
 class Phases(Network):
-    """A network whose stations have moves of their own beside completions."""
+    """A network whose stations have phase transitions besides completions."""
 
     def moves(self, state):
         yield from super().moves(state)
@@ -69,7 +69,7 @@ def closed_errors(networks, seed=0, method=Method.LINEARIZER, servers=2, spreads
         values = [JobClass(str(c), population=jobs[c], think_time=think[c]) for c in (0, 1)]
         try:
             near = solve_multiclass(shared, values, method)
-        except InvalidParameter:  # some do not settle, and say so
+        except InvalidParameter:  # some do not converge, and say so
             continue
         rates.append(relative(near.throughput, exact))
         times.append(relative(near.response_time, jobs / exact - think))
@@ -77,7 +77,7 @@ def closed_errors(networks, seed=0, method=Method.LINEARIZER, servers=2, spreads
 
 
 def draws(seed=0, servers=2, spreads=SPREADS):
-    """Means and scvs by station and class, servers, jobs and think times, without end."""
+    """Endless means and scvs by station and class, servers, jobs and think times."""
     random = np.random.default_rng(seed)
     while True:
         stations = int(random.integers(1, 3))
@@ -89,7 +89,7 @@ def draws(seed=0, servers=2, spreads=SPREADS):
 
 
 def _throughputs(network):
-    """By class, from who thinks."""
+    """Throughputs by class, from the mean numbers of thinking jobs."""
     chain = solve_chain(network.start, network.moves, MOST_STATES)
     return np.array(
         [

@@ -1,9 +1,9 @@
-"""What is missed in order of arrival by how far the times of closed classes are apart.
+"""Errors in order of arrival, by the ratio of the closed classes' service times.
 
-``python -m tests.campaigns.spread_regions --count 1500`` measures anew what
-`tests/data/spread_regions.csv` and `tests/data/spread_errors.csv` hold (some minutes): closed
-networks of two classes at one or two stations against their whole chains, whose times go through
-phases. Labels of answers are the largest errors of a region of both
+``python -m tests.campaigns.spread_regions --count 1500`` measures again what
+`tests/data/spread_regions.csv` and `tests/data/spread_errors.csv` contain (some minutes): closed
+networks of two classes with phase-type times at one or two stations, compared with their whole
+chains. Labels of answers are the largest errors of a region in both files
 (`headway.queueing.closed.measured`); the tests recompute them, and some rows.
 
 Constants or labels of `headway.queueing.classes.accuracy` and `headway.queueing.closed.measured`
@@ -28,18 +28,19 @@ from tests.campaigns.spread_errors import MOST_STATES, SPREADS, Phases, draws
 
 PAGE = Path("tests/data/spread_regions.csv")
 WIDE = Path("tests/data/spread_errors.csv")
-"""The same of networks of `tests.campaigns.spread_errors`, whose mean times are up to 32 apart."""
+"""The same for networks of `tests.campaigns.spread_errors`, whose mean times have ratios up to 32.
+"""
 
-_FAMILY = 1000  # numbers of a family of those
+_FAMILY = 1000  # seeds per family of those networks
 FAMILIES = [(0, 1, SPREADS, 210), (0, 2, SPREADS, 210), *((1, 2, (scv,), 55) for scv in SPREADS)]
-"""Their seed, largest number of servers, scvs, and how many are drawn."""
+"""Seed of each family, largest number of servers, scvs, and how many are drawn."""
 
 BY_METHOD = {Method.LINEARIZER: "linearizer", Method.SCHWEITZER: "schweitzer"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A network of a seed: how far its times are apart, and errors [%] of each method.
+    """A network of a seed: the ratio of its times, and errors [%] of each method.
 
     An error is NaN where the method does not converge.
     """
@@ -54,20 +55,20 @@ class Row:
     schweitzer_time: float
 
     def errors(self, method):
-        """Of throughputs and of response times [%]."""
+        """Errors of throughputs and of response times [%]."""
         return tuple(getattr(self, f"{BY_METHOD[method]}_{part}") for part in ("rate", "time"))
 
     @property
     def apart(self):
-        """As the label of an answer sees it."""
+        """The ratio by which an answer is labelled."""
         return Apart(self.ratio, self.scv)
 
 
 def drawn(seed):
     """Means and scvs by station and class, servers, jobs and think times of a random network.
 
-    Mean times of a station are up to 2, 5 or 32 apart, with scvs up to 1, 2 or 4; one to six
-    jobs of each class at one station, one to three at two, with think times from 0.1 to 5 s.
+    Mean times of a station have ratios up to 2, 5 or 32, with scvs up to 1, 2 or 4; there are one
+    to six jobs of each class at one station, one to three at two, with think times from 0.1 to 5 s.
     """
     random = np.random.default_rng([17, seed])
     stations, limit = int(random.integers(1, 3)), random.choice(RATIOS)
@@ -81,14 +82,14 @@ def drawn(seed):
 
 
 def wide(number):
-    """A network of `tests.campaigns.spread_errors`: of which family, and which of its draws."""
+    """A network of `tests.campaigns.spread_errors`, by its family and the number of its draw."""
     family, place = divmod(number, _FAMILY)
     seed, servers, spreads, _ = FAMILIES[family]
     return next(islice(draws(seed, servers, spreads), place, None))
 
 
 def measured(seed, drawn=drawn):
-    """The row of a seed; None where its chain is too large."""
+    """The row of a seed; None if its chain is too large."""
     means, scv, count, jobs, think = network = drawn(seed)
     places = tuple(
         Phased(tuple(means[k]), int(count[k]), scvs=tuple(scv[k])) for k in range(len(count))
@@ -133,7 +134,7 @@ def stored(page=PAGE):
 
 
 def regions(rows, method):
-    """Largest errors of throughput and of response time, and their medians, of each region."""
+    """Largest errors of throughput and of response time in each region, and their medians."""
     rows, by_name = list(rows), {}
     for ratio in RATIOS:
         for scv in SCVS:

@@ -1,12 +1,12 @@
-"""From which load a bad state lasts for 10,000 requests: the chain beside simulations.
+"""The load from which a bad state lasts for 10,000 requests: the chain against simulations.
 
-``python -m tests.campaigns.staying_loads --count 100`` draws servers that drop what is old as
-`tests.campaigns.lasting` does. At the load that the chain names, 12 replicas begin with so many
-requests at once that they are in the bad state, and are played until nobody waits and no more
-clients are away than at the threshold. Those that are there within three lives of a request have
-not been in the bad state, and are left out. The load at which the bad state would have lasted for
-10,000 requests follows from the mean of the others by how steeply the chain's own times rise with
-the load. Left out are loads at an end of those that have two states. Rows are stored in
+``python -m tests.campaigns.staying_loads --count 100`` draws servers that drop old requests, as
+`tests.campaigns.lasting` does. At the load that the chain gives, 12 replicas begin with so many
+requests at once that they are in the bad state, and are simulated until no request waits and no
+more clients are away than at the threshold. Replicas that end within three lifetimes of a request
+have not been in the bad state, and are left out. The load at which the bad state would have lasted
+for 10,000 requests follows from the mean of the others, and from how steeply the chain's own times
+rise with the load. Loads at an end of the range with two states are left out. Rows are stored in
 `tests/data/staying_loads.csv`; the page docs/accuracy/retries.md rests on it.
 """
 
@@ -32,10 +32,10 @@ from tests.campaigns.lasting import (
 PAGE = Path("tests/data/staying_loads.csv")
 TITLES = ("seed", "spread", "fold", "found", "simulated", "error", "requests")
 REPLICAS = 12
-HIGHER = 1.01  # of the load, to see how steeply times rise
-LIVES = 3  # of a request, after which a replica that stays down is in the bad state
+HIGHER = 1.01  # ratio of loads, to see how steeply times rise
+LIVES = 3  # lifetimes of a request, after which a replica that is still down is in the bad state
 LONGEST = 2 * LASTING
-"""Requests after which a replica is left."""
+"""Requests after which a replica is abandoned."""
 
 
 def both(seed):
@@ -66,7 +66,7 @@ def both(seed):
 def played(seed, queue, clients, numbers, load):
     """Mean requests until the bad state ended, and the replicas in which it did.
 
-    The mean is that of times without memory: all that was played, over how often it ended.
+    The mean is that of memoryless times: everything simulated, over the number of endings.
     """
     found = states_at(queue, clients, load)
     most = away(queue, clients, load, threshold_of(found)) + queue.servers
@@ -77,7 +77,7 @@ def played(seed, queue, clients, numbers, load):
     for replica in range(REPLICAS):
         run, until, over = Run(score, seed, replica, kept=False), 0.0, False
         run.play(until)
-        run.state.left[0] = burst  # all of them come with the next
+        run.state.left[0] = burst  # all of them come with the next arrival
         while not over and until < settled + LONGEST / load:
             until += delay / 20
             run.play(until)
@@ -89,19 +89,19 @@ def played(seed, queue, clients, numbers, load):
 
 
 def errors(rows):
-    """By how much loads are off [%]."""
+    """Errors of loads [%]."""
     found, simulated = (np.array([float(row[name]) for row in rows]) for name in TITLES[3:5])
     return 100 * np.abs(found / simulated - 1)
 
 
 def factors(rows):
-    """By how much times are off, at these loads."""
+    """Factors by which times are off at these loads."""
     requests = np.array([float(row["requests"]) for row in rows])
     return np.maximum(requests / LASTING, LASTING / requests)
 
 
 def table(rows):
-    """Lines of the page: by whether backoffs are spread."""
+    """Lines of the page: by whether backoffs have jitter."""
     for name in ("jittered", "constant"):
         kept = [row for row in rows if row["spread"] == name]
         off, by = errors(kept), factors(kept)
@@ -114,7 +114,7 @@ def table(rows):
 
 
 def main():
-    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    """Store the rows together with those of other seeds, and print the table of the page."""
     campaigns.renewed(both, __doc__, 100, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 

@@ -1,11 +1,11 @@
-"""What is found inside runs: steady queues, in which it is a false alarm, and runs that change.
+"""Findings inside runs: steady queues, where each is a false alarm, and runs that change.
 
     python -m tests.campaigns.steady_runs      both tables of docs/accuracy/fits.md: 400 runs a line
     python -m tests.campaigns.steady_runs 40   40 runs a line
 
-Runs are stationary from their start on, 60 s long, with times in whole milliseconds, as logs
-have them. A run that changes is a steady one whose response times are multiplied by a factor; in a
-stall the server stops, and what would have finished meanwhile finishes at its end.
+Runs are stationary from their start, 60 s long, with times in whole milliseconds, as in logs. A run
+that changes is a steady one whose response times are multiplied by a factor; in a stall the server
+stops, and requests that would have finished during it finish at its end.
 
 Constants or labels of `headway.models.auditing.within` rest on it.
 """
@@ -35,7 +35,7 @@ def single(random, count, load=0.8, scv=1.0):
 
 
 def services(random, count, scv):
-    """Service times of mean 1: gamma up to an scv of 1, then two exponentials of balanced means."""
+    """Service times with mean 1: gamma up to an scv of 1, beyond it hyperexponential."""
     if scv <= 1:
         return random.gamma(1 / scv, scv, count)
     quick = (1 + np.sqrt((scv - 1) / (scv + 1))) / 2
@@ -44,7 +44,7 @@ def services(random, count, scv):
 
 
 def shared(random, count, clients=0, servers=1, think=0.0, load=0.8, scv=1.0):
-    """Several servers, open, or closed with so many clients; 1,000 requests before the run."""
+    """Several servers, open, or closed with a number of clients; 1,000 requests before the run."""
     ahead, total = 1000, 1000 + count
     times = (services(random, total, scv) * (load * servers if not clients else 1.0)).tolist()
     gaps = random.exponential(1, total).cumsum().tolist()
@@ -126,7 +126,7 @@ def stalled(run: Run, every: float = 0.25, length: float = 0.025) -> Run:
 
 
 def found(run: Run) -> tuple[str, bool]:
-    """What is found to change, if anything does, and whether the run is found to stall."""
+    """The kind of change found, if any, and whether a stall is found."""
     each = course(run)
     assert each is not None
     change = change_of(each)
@@ -134,7 +134,7 @@ def found(run: Run) -> tuple[str, bool]:
 
 
 def of_line(task: tuple[str, int, str, int]) -> tuple[str, bool]:
-    """What is found in a run of a line of the tables."""
+    """The findings in a run of a line of the tables."""
     name, count, change, seed = task
     random = np.random.default_rng([seed, count, *name.encode()])
     run = STEADY[name](random, count)
@@ -144,7 +144,7 @@ def of_line(task: tuple[str, int, str, int]) -> tuple[str, bool]:
 
 
 def shares(name: str, count: int, change: str, runs: int, done=map) -> tuple[float, float]:
-    """Shares of runs of a line that are found to change, and to stall."""
+    """Shares of a line's runs in which changes, and stalls, are found."""
     ends = list(done(of_line, [(name, count, change, seed) for seed in range(runs)]))
     return sum(bool(kind) for kind, _ in ends) / runs, sum(stall for _, stall in ends) / runs
 

@@ -8,9 +8,10 @@
     python -m tests.campaigns.strange_sizes --read A B --store tests/data/strange
 
 Each server of `tests.support.strange_servers` is measured by simulation at eight loads up to 70% of
-where it saturates, fitted without an option, and sized with 95% for a rate of 2 to 12 times what
-one sustains within a limit: by its model file, and by the bands of all plausible forms. Longer
-simulations say which size it truly needs, and what response times there are at higher loads.
+saturation, fitted without options, and sized with 95% confidence for a rate of 2 to 12 times the
+one that a single server sustains within a limit: by its model file, and by the bands of all
+plausible forms. Longer simulations show the size that it truly needs, and the response times at
+higher loads.
 
 `headway.models.uncertain.beyond.SPREAD` was chosen by seeds 0 to 17, 40 to 42, 100 to 107 and 200
 to 207; the figures of docs/accuracy/fits.md are of 300 to 324, and the tests recompute them from
@@ -43,16 +44,16 @@ RATIOS = (1.0, 1.1, 1.2, 1.3, 1.4)
 REPLICAS = range(1, 61)
 CONFIDENCE = 95
 MEASURED = (20_000, 50_000)
-"""Requests of the run at the highest load; others last as long."""
+"""Requests of the run at the highest load; the other runs last as long."""
 SOUGHT, KNOWN = 100_000, 200_000
-"""Requests by which the load under a limit is found, and of a mean beyond the measured loads."""
+"""Requests of runs to find the load under a limit, and to find a mean beyond the measured loads."""
 LONGER = {"pauses": 5}
-"""Times as many, so that there are hundreds of pauses."""
+"""Factor on these numbers, so that there are hundreds of pauses."""
 SETTLING = 0.1
-"""Share of a run that is left out."""
+"""Share of a run that is discarded."""
 BATCHES = 20
 COLUMNS = {"response_time": "response_s", "response_time_p99": "response_s,p99_s"}
-"""What is fitted, by the output that has a limit."""
+"""The columns that are fitted, by the output that has a limit."""
 
 Statistic = Callable[[FloatArray], float]
 STATISTICS: dict[str, Statistic] = {
@@ -63,14 +64,14 @@ STATISTICS: dict[str, Statistic] = {
 
 @dataclass(frozen=True)
 class Sized:
-    """What was answered, and what is needed; a row of the file."""
+    """The size answered, and the size needed; a row of the file."""
 
     kind: str
     seed: int
     output: str
     way: str
     needed: int
-    reach: float  # load per replica where needed, over the highest that was measured
+    reach: float  # load per replica at the size needed, over the highest measured load
     answer: int | None = None
     refusal: str = ""
 
@@ -89,7 +90,7 @@ class Band:
     rms: float
     describes: bool
     ratio: float
-    share: float  # of the rate at which the server saturates
+    share: float  # of the saturation throughput
     truth: float
     error: float
     low: float
@@ -121,11 +122,11 @@ class Trial:
         return np.random.default_rng([list(TRIED).index(self.kind), self.seed, *purpose])
 
     def long(self, rate: float, requests: int, *purpose: int) -> FloatArray:
-        """A run that tells the truth."""
+        """A run that gives the truth."""
         return self.run(rate, requests * LONGER.get(self.kind, 1), *purpose)
 
     def run(self, rate: float, requests: int, *purpose: int) -> FloatArray:
-        """Response times of a run, without its beginning; the same numbers at any rate."""
+        """Response times of a run without its beginning; any rate uses the same random numbers."""
         random = self.random(*purpose)
         times = self.server.responses(poisson(rate, requests, random), random)
         return times[int(SETTLING * len(times)) :]
@@ -151,7 +152,7 @@ class Trial:
         return high if spare(high) > 0 else float(brentq(spare, low, high, rtol=1e-3))
 
     def sizes(self, output: str) -> Iterator[Sized]:
-        """Ask for a number of replicas, and see how many are needed."""
+        """Ask for a number of replicas, and find how many are needed."""
         of, random = STATISTICS[output], self.random(4, list(STATISTICS).index(output))
         light = of(self.long(LOADS[0] * self.server.capacity, SOUGHT, 3))
         limit, times = light * random.uniform(1.5, 5), random.uniform(2, 12)
@@ -188,7 +189,7 @@ def fitted(trial: Trial, output: str) -> ServerFit:
 
 
 def replicas(fit: ServerFit, output: str, limit: float, rate: float) -> int:
-    """The fewest replicas that a fitted server's model file says keep a limit at a rate."""
+    """The fewest replicas that keep a limit at a rate, by a fitted server's model file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fitted.toml"
         path.write_text(fit.to_toml(), encoding="utf-8")
@@ -199,9 +200,9 @@ def replicas(fit: ServerFit, output: str, limit: float, rate: float) -> int:
 
 
 def replicas_by_bands(fit: ServerFit, output: str, limit: float, rate: float) -> int:
-    """The fewest that keep a limit with 95%, by all plausible forms together.
+    """The fewest replicas that keep a limit with 95% confidence, by all plausible forms together.
 
-    The upper end of a band is what 97.5% of those that sustain the load stay below.
+    The upper end of a band is the value that 97.5% of the curves that sustain the load stay below.
     """
     sustaining = CONFIDENCE / 97.5
 
@@ -234,7 +235,7 @@ SIZE_TITLES = (
 
 
 def size_row(items: Sequence[Sized]) -> str:
-    """What the table says of the sizes of a kind: shares of all, but those of `holds` answered."""
+    """A row of the table of sizes of a kind: shares of all; in `holds`, of those answered."""
     answered = [one for one in items if one.answer is not None]
     over = [one.answer / one.needed for one in answered if one.answer is not None]
     near, far = ([one for one in answered if (one.reach > 1) == beyond] for beyond in (False, True))
@@ -253,13 +254,13 @@ def size_row(items: Sequence[Sized]) -> str:
 
 
 def band_row(items: Sequence[Band]) -> str:
-    """What share of bands holds, by the ratio of the load to the highest measured."""
+    """Share of bands that contain the truth, by the load over the highest measured one."""
     at = ([one.holds for one in items if one.ratio == ratio] for ratio in RATIOS)
     return " | ".join(f"{np.mean(holds):.0%}" for holds in at)
 
 
 def report(sizes: Sequence[Sized], bands: Sequence[Band]) -> Iterator[str]:
-    """The tables, a line each."""
+    """The lines of the tables."""
     kinds = [kind for kind in TRIED if any(band.kind == kind for band in bands)]
     groups = [*((kind, {kind}) for kind in kinds), ("all", set(kinds))]
     for output, way in product(STATISTICS, WAYS):
@@ -282,7 +283,7 @@ def report(sizes: Sequence[Sized], bands: Sequence[Band]) -> Iterator[str]:
 
 
 def summary(sizes: Sequence[Sized], bands: Sequence[Band]) -> dict[str, str]:
-    """What the table of the page says, a line each."""
+    """The lines of the page's table."""
     lines = {"servers": f"{len({(one.kind, one.seed) for one in bands})}"}
     for output in STATISTICS:
         asked = [one for one in sizes if (one.output, one.way) == (output, "model file")]
@@ -320,7 +321,7 @@ def store(path: Path, row: type[Row], items: Sequence[Row]) -> None:
 
 
 def read(path: Path, row: type[Row]) -> list[Row]:
-    """What `store` wrote."""
+    """Read what `store` wrote."""
     return [
         row(*(_CELLS[each.type](line[each.name]) for each in fields(row)))
         for line in campaigns.stored_rows(path)

@@ -1,7 +1,8 @@
-"""How often a size does that is stated to do with a probability: servers simulated and fitted.
+"""How often a size meets a target that it should meet with some probability, by simulation.
 
-``python -m tests.campaigns.sure_sizes --servers 200`` measures each at ten loads with errors, fits
-it, asks for the slowest processor that keeps a promise with 95%, and looks whether it truly does.
+``python -m tests.campaigns.sure_sizes --servers 200`` measures each server at ten loads with
+errors, fits it, asks for the slowest processor that keeps a target with 95% confidence, and checks
+whether it truly does.
 
 No constant or label names it; docs/how-to/size-a-system.md has its figures.
 """
@@ -21,14 +22,15 @@ GRAPH = (
     .station("cpu", MM1("work / speed"))
     .route("network", "cpu")
 )
-SPEEDS = np.geomspace(0.5, 3.0, 1800)  # steps of 0.1%, so that what is stated is hardly above 95%
+# steps of 0.1%, so that the stated probability is hardly above 95%
+SPEEDS = np.geomspace(0.5, 3.0, 1800)
 NOISE = 0.03
 LOADS = np.linspace(0.1, 0.8, 10)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was stated of a size, and whether it does."""
+    """The probability stated for a size, and whether it meets the target."""
 
     stated: float
     holds: bool
@@ -54,7 +56,7 @@ def outcome(seed, confidence=95):
 
 
 def main():
-    """Say of how many servers what was stated holds."""
+    """Print for how many servers the size met its target."""
     parser = campaigns.parser(__doc__)
     parser.add_argument("--servers", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="seed of the first server")

@@ -1,12 +1,12 @@
-"""What fits say of percentiles beyond the loads that were fitted, on the load tests that ship.
+"""What fits say about percentiles beyond the fitted loads, on the load tests that ship.
 
 python -m tests.campaigns.tail_extrapolations          the sweeps, as docs/accuracy has them
 python -m tests.campaigns.tail_extrapolations --store  the same, stored under tests/data
 
-Of each sweep with percentiles from the 95th to the 99th, `fit_server` gets, without an option, the
+For each sweep with percentiles from the 95th to the 99th, `fit_server` gets, without options, the
 points up to a load, if there are five loads or more, and predicts the percentiles at the next load,
-if that is 1.1 to 1.35 times as high. Of repeats the median counts. The tests
-recompute the table from the stored results.
+if that is 1.1 to 1.35 times as high. Of repeats the median is used. The tests recompute the table
+from the stored results.
 
 No constant or label names it; docs/accuracy/fits.md has its figures.
 """
@@ -31,13 +31,13 @@ SWEEPS = (
     "wrk", "k6", "fio", "pool/two_workers", "pool/four_workers", "pool/delay", "nginx/base.txt",
     "nginx/busy.txt", "redis/base.txt",
 )  # fmt: skip
-"""Those under ``load_tests`` that have percentiles, and sustained loads so near to one another."""
+"""The sweeps under ``load_tests`` that have percentiles, and sustained loads close enough."""
 
 ARRIVALS = {"k6": "poisson"}
 """Its script waits at random before each request; see ``load_tests/README.md``."""
 
 TOO_MUCH = {"k6": 200.0}
-"""Loads that are more than the server can do, by the same page [1/s]."""
+"""Loads above the server's capacity, by the same page [1/s]."""
 
 NEAREST, FARTHEST = 1.1, 1.35
 FEWEST = 5
@@ -59,17 +59,17 @@ class Predicted:
 
     @property
     def error(self) -> float:
-        """Size of the relative error of the middle of the band."""
+        """Absolute relative error of the middle of the band."""
         return abs(self.middle / self.measured - 1)
 
     @property
     def is_in_band(self) -> bool:
-        """Whether the 95% band holds it."""
+        """Whether the 95% band contains the measurement."""
         return self.low <= self.measured <= self.high
 
 
 def steps(name: str) -> list[tuple[str, float, float]]:
-    """The sweep, the highest load that is fitted, and the one to predict at."""
+    """The sweep, the highest load that is fitted, and the load of the prediction."""
     points = _sweep(name).points
     most = TOO_MUCH.get(name, np.inf)
     loads = sorted({point.load for point in points if point.load < most})
@@ -86,7 +86,7 @@ def _at(test: LoadTest, load: float) -> list[Point]:
 
 
 def predicted(step: tuple[str, float, float]) -> list[Predicted]:
-    """Fit a sweep up to a load, and predict what was measured at the next."""
+    """Fit a sweep up to a load, and predict the measurements at the next."""
     name, low, high = step
     test = _sweep(name)
     beyond = _at(test, high)
@@ -109,19 +109,19 @@ def predicted(step: tuple[str, float, float]) -> list[Predicted]:
 
 
 def stored() -> list[Predicted]:
-    """What was predicted last."""
+    """The last stored predictions."""
     rows = campaigns.stored_rows(PAGE)
     return [Predicted(row["sweep"], *(float(row[t]) for t in TITLES[1:])) for row in rows]
 
 
 def rows_of(each: Sequence[Predicted]) -> Iterator[tuple[str, ...]]:
-    """Rows of the file: one a percentile."""
+    """Rows of the file: one per percentile."""
     for one in each:
         yield one.sweep, *(f"{getattr(one, title):.6g}" for title in TITLES[1:])
 
 
 def summary(each: Sequence[Predicted]) -> dict[str, str]:
-    """What the table says, a line each."""
+    """The lines of the table."""
     near = np.array([one.error <= NEAR for one in each])
     holds = np.array([one.is_in_band for one in each])
     farther = [one.load / one.fitted for one in each]

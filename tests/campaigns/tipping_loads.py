@@ -1,10 +1,10 @@
-"""Up to which load a good state lasts for 10,000 requests: the chain beside simulations.
+"""The load up to which a good state lasts for 10,000 requests: the chain against simulations.
 
 ``python -m tests.campaigns.tipping_loads --count 60`` draws servers as `tests.campaigns.lasting`
-does. At the load that the chain names, 24 replicas are played until they tip over; the load at
-which they would have lasted for 10,000 requests follows from their mean by how steeply the chain's
-own times fall with the load. Left out are loads at an end of those that have two states. Rows are
-stored in `tests/data/tipping_loads.csv`; the page docs/accuracy/retries.md rests on it.
+does. At the load that the chain gives, 24 replicas are simulated until they tip over; the load at
+which they would have lasted for 10,000 requests follows from their mean, and from how steeply the
+chain's own times fall with the load. Loads at an end of the range with two states are left out.
+Rows are stored in `tests/data/tipping_loads.csv`; the page docs/accuracy/retries.md rests on it.
 """
 
 from math import log
@@ -19,11 +19,11 @@ from tests.campaigns.lasting import REPLICAS, drawn, kinds, played, stated
 
 PAGE = Path("tests/data/tipping_loads.csv")
 TITLES = ("seed", "backoff", "fold", "found", "simulated", "error")
-LOWER = 0.98  # of the load, to see how steeply times fall
+LOWER = 0.98  # ratio of loads, to see how steeply times fall
 
 
 def both(seed):
-    """The row of a server, if it has one: loads over that at which no good state is left."""
+    """The row of a server, if it has one: loads relative to that at which no good state is left."""
     made = drawn(seed)
     if made is None:
         return []
@@ -42,7 +42,7 @@ def both(seed):
 
 
 def errors(rows):
-    """By how much loads are off [%]."""
+    """Errors of loads [%]."""
     found, simulated = (np.array([float(row[name]) for row in rows]) for name in TITLES[3:5])
     return 100 * np.abs(found / simulated - 1)
 
@@ -56,7 +56,7 @@ def table(rows):
 
 
 def main():
-    """Store the rows with those that are there of other seeds, and print the table of the page."""
+    """Store the rows together with those of other seeds, and print the table of the page."""
     campaigns.renewed(both, __doc__, 60, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 

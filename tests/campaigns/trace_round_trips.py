@@ -1,14 +1,14 @@
-"""Random services, traced at three loads: what the model of their traces says of them.
+"""Random services traced at three loads, and the model that their traces give.
 
 ``python -m tests.campaigns.trace_round_trips --count 30`` prints how often structure, calls, work
-and threads are found, and how far response times are off at 1.3 times the highest load, which
-layers of the true services are too; ``--adverse`` spoils the traces: two clocks 3 ms off, a tenth
-of the traces, and a service without spans. ``--threads`` lists each pool. ``--law`` compares
-waiting for threads with the law of rates, and is what `headway.models.tracing.rates.ROUGH` rests
-on. `tests.oracles.traced_services` plays the services, and their true response time is simulated
-by headway's event loop from the numbers they were drawn with. docs/accuracy/traces.md quotes
-the first two and docs/explanation/traces.md the law; `tests/models/tracing/test_traced_models.py`
-recomputes a part.
+and threads are found, and the errors of response times at 1.3 times the highest load, with those of
+the layers method on the true services; ``--adverse`` degrades the traces: two clocks 3 ms off, a
+tenth of the traces kept, and a service without spans. ``--threads`` lists each pool. ``--law``
+compares waiting for threads with the law of rates; `headway.models.tracing.rates.ROUGH` rests on
+it. `tests.oracles.traced_services` simulates the services, and their true response time is
+simulated by headway's event loop from the numbers with which they were drawn.
+docs/accuracy/traces.md quotes the first two and docs/explanation/traces.md the law;
+`tests/models/tracing/test_traced_models.py` recomputes a part.
 """
 
 import argparse
@@ -40,14 +40,14 @@ from tests.support.traced import PEER, document_of, read_of
 
 LOADS = 0.3, 0.45, 0.6
 BEYOND = 1.3
-ENOUGH = 40  # requests of a load that wait, for their mean to be known to some 10%
+ENOUGH = 40  # waiting requests of a load from which their mean is known to some 10%
 KEPT, OFF = 0.1, 0.003
 _LAWS = {"fixed": Always, "geometric": Geometric}
 
 
 @dataclass
 class Trip:
-    """What was found of one system of services."""
+    """What was found for one system of services."""
 
     structure: list[bool]
     calls: list[float]
@@ -58,7 +58,7 @@ class Trip:
 
 
 class Threads(NamedTuple):
-    """What was found of a pool, and how many threads it has."""
+    """What was found for a pool, and how many threads it has."""
 
     found: Pool
     true: float
@@ -67,7 +67,7 @@ class Threads(NamedTuple):
 def trip(
     seed: int, traces: int = 2000, adverse: bool = False, services: tuple[int, int] = (3, 8)
 ) -> Trip:
-    """Play services, from so many to so many, and make a model of their traces."""
+    """Simulate services within a range of numbers, and make a model of their traces."""
     played = drawn(seed, *services)
     most = capacity(played)
     silent = _silent(played, seed) if adverse else ""
@@ -112,7 +112,7 @@ def trip(
 
 
 def _time(model: Model, rate: float) -> float:
-    """The response time of a model, by layers; infinite where it has none."""
+    """The response time of a model, by layers; infinite if it has none."""
     try:
         at_rate = model.at(arrival_rate=rate) if "arrival_rate" in model.parameters else model
         return float(at_rate.solve().response_time)
@@ -131,7 +131,7 @@ class Law(NamedTuple):
 
 
 def law_errors(seed: int, traces: int = 2000) -> list[list[Law]]:
-    """What the law is off by, by load, for each service that was seen to wait."""
+    """Errors of the law, by load, for each service with visible waiting."""
     played = drawn(seed)
     most = capacity(played)
     loads = [play(played, share * most, traces, 10 * seed + k) for k, share in enumerate(LOADS)]
@@ -165,9 +165,10 @@ def _law_error(
 
 
 def _print_law(laws: list[list[Law]]) -> None:
-    """Errors that all loads of a service share, and those of each load: of log ratios.
+    """Print the errors that all loads of a service share, and those of each load: of log ratios.
 
-    Quartiles are those of a normal law, 1.349 standard deviations apart, as a few are far off.
+    Quartiles are converted as for a normal law, where they are 1.349 standard deviations apart,
+    because a few errors are far off.
     """
     whole = [[law.error for law in each] for each in laws if len(each) == len(LOADS)]
     several = [(each[0], each[-1]) for each in laws if len(each) > 1]
@@ -189,7 +190,7 @@ def _spread(values: "NDArray[np.float64]") -> float:
 
 
 def _silent(played: Played, seed: int) -> str:
-    """A service that writes no spans: others call it, and whomever it calls."""
+    """A service that writes no spans: others call it, and it calls others."""
     calls = {
         name: {c for stage in entry.stages for c in stage.callees}
         for name, entry in played.entries.items()
@@ -204,13 +205,13 @@ def _silent(played: Played, seed: int) -> str:
 
 
 def _seen(played: Played, silent: str, stage: Stage) -> Stage:
-    """A stage as spans show it."""
+    """A stage as the spans show it."""
     callees = (PEER if played.entries[c].service == silent else c for c in stage.callees)
     return Stage(tuple(callees), stage.law, stage.mean)
 
 
 def _stages(services: Services, found: Measured) -> set[tuple[tuple[str, ...], str]]:
-    """Callees and laws of an entry."""
+    """Callees of an entry, and laws of its stages."""
     return {
         (
             tuple(sorted(services.entries[services.numbered[n]].operation for n in stage.callees)),

@@ -1,8 +1,9 @@
-"""How long a model of a million spans takes, and how much memory.
+"""Time and memory for a model of a million spans.
 
-``python -m tests.campaigns.trace_speed`` plays three loads of seven services, writes their spans
-as OpenTelemetry's collector does with what an HTTP library says of each, and prints what ``headway
-model`` takes of them: docs/accuracy/traces.md quotes it. Each is a process of its own.
+``python -m tests.campaigns.trace_speed`` simulates three loads of seven services, writes their
+spans as OpenTelemetry's collector does, with the attributes of an HTTP library, and prints what
+``headway model`` needs for them: docs/accuracy/traces.md quotes it. Each runs in a process of its
+own.
 """
 
 import argparse
@@ -34,7 +35,7 @@ _BY_SERVERS = {
     "url.path": "/check",
     "http.route": "/check",
 }
-"""What OpenTelemetry's library for HTTP in Go says of a request (0.72)."""
+"""The attributes of a request by OpenTelemetry's library for HTTP in Go (0.72)."""
 
 
 def _attributes(said: dict[str, Any], port: int) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from headway.models.reading.loadtest import read_load_test
 from headway.models.signatures.storage import FedLoad, ceiling
 
 STARTS = ((1e-3, 1e-5), (0.05, 1e-3), (0.3, 1e-2))
-"""Delay and service time that a fit starts from, in times of computation."""
+"""Delay and service time from which a fit starts, relative to the time of computation."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Configuration:
 
     @property
     def stalls(self) -> list[float]:
-        """How long an accelerator waited for a batch, in each run [s]."""
+        """Stall of an accelerator for a batch, in each run [s]."""
         return [run.response_time for run in self.runs if run.response_time is not None]
 
     @property
@@ -83,7 +83,7 @@ def law(every: Sequence[Configuration]) -> Iterator[str]:
 
 
 def counts(every: Sequence[Configuration]) -> str:
-    """How many configurations keep the law."""
+    """Number of configurations that obey the law."""
     errors = [one.error for one in every if one.error is not None]
     kept = sum(abs(error) <= LAW for error in errors)
     return (
@@ -93,7 +93,7 @@ def counts(every: Sequence[Configuration]) -> str:
 
 
 def utilisation(accelerators: int, compute: float, delay: float, service: float) -> float:
-    """AU of the catalogue's closed model."""
+    """Utilisation AU by the catalogue's closed model."""
     model = catalogue_model("training-storage")
     at = model.at(population=accelerators, compute_time=compute, delay=delay, service_time=service)
     return float(at.solve().values["compute.utilisation"])
@@ -113,10 +113,10 @@ def queued(lower: Sequence[Configuration], accelerators: int) -> float:
 
 
 def barred(lower: Sequence[Configuration], accelerators: int) -> float:
-    """AU predicted by a barrier after each batch: all wait as long as the longest of N waits.
+    """AU predicted with a barrier after each batch: all wait as long as the longest of N waits.
 
-    The mean of the largest of N exponential times is H_N = 1 + 1/2 + ... + 1/N times theirs, so
-    that the stall is a + b H_N; a and b are those of two loads.
+    The mean of the largest of N exponential times is H_N = 1 + 1/2 + ... + 1/N times theirs, so the
+    stall is a + b H_N, with a and b from two loads.
     """
     compute = lower[0].compute or 0.0
     waits = [compute * (1 / one.busy - 1) for one in lower[-2:]]
@@ -137,7 +137,7 @@ def highest(lower: Sequence[Configuration], accelerators: int) -> float:
 
 
 def left_out(every: Sequence[Configuration]) -> Iterator[str]:
-    """Lines of the table of highest loads that were left out."""
+    """Lines of the table of the highest loads, which were left out."""
     yield (
         "| system, workload, hosts | accelerators | AU | a delay alone | a delay and a queue "
         "| a barrier | at most |"

@@ -1,14 +1,15 @@
-"""What the law of a fork with unlike branches misses, by simulation of all its queues at once.
+"""Errors of the law of a fork with unlike branches, by simulation of all its queues at once.
 
-``python -m tests.campaigns.unlike_forks`` simulates anew what `tests/data/unlike_forks.csv` holds
-(minutes) and prints the table of docs/accuracy.md; the tests recompute the table from that file.
+``python -m tests.campaigns.unlike_forks`` simulates again what `tests/data/unlike_forks.csv`
+contains (minutes) and prints the table of docs/accuracy.md; the tests recompute the table from that
+file.
 
-Branches, how much of what comes to each forks, how busy they are and how many are needed are drawn
-by chance. One server needs no events (Lindley); several hand each job to the first that is free,
-in many blocks at once, each of which begins with free servers and so many jobs earlier that it has
-forgotten that.
-Times are scaled by what the means of branches miss of their exact ones; of an `MGm`, whose mean is
-not known, by what one server misses that is as fast as all of its and serves the same jobs.
+Branches, the share of arrivals that fork, utilisations and the number of parts needed are drawn at
+random. One server needs no events (Lindley); several hand each job to the first that is free, in
+many blocks at once, each of which begins with free servers, early enough to have forgotten that.
+Times are scaled by the ratio of the exact to the simulated means of branches; for an `MGm`, whose
+mean is not known, by that of a single server as fast as all of its servers together that serves the
+same jobs.
 
 Constants or labels of `headway.queueing.forks.fork` rest on it.
 """
@@ -27,12 +28,13 @@ from tests.campaigns import stored_numbers
 PAGE = Path("tests/data/unlike_forks.csv")
 TITLES = ("case", "needed", "mean", "p50", "p99", "slowest")
 SEED, CASES, REQUESTS, PARTED = 1717, 120, 1_500_000, 250_000
-LONGER, BUSY = 1_000_000, 0.75  # requests to pools so busy, of scv above 1 and of unknown mean
-BLOCK, BEFORE = 4_000, 5_000  # jobs of a block at a pool, and those before that it begins with
+# requests to pools that are so busy, with an scv above 1 and unknown mean
+LONGER, BUSY = 1_000_000, 0.75
+BLOCK, BEFORE = 4_000, 5_000  # jobs of a block at a pool, and jobs before it with which it begins
 
 
 def case(number):
-    """A fork and its arrival rate, always the same by its number."""
+    """A fork and its arrival rate, always the same for its number."""
     random = np.random.default_rng([SEED, number])
     count = int(random.choice([2, 2, 3, 4, 8]))
     busiest, shared = random.choice([0.3, 0.6, 0.8, 0.9]), random.choice([1.0, 1.0, 0.5, 0.2])
@@ -48,7 +50,7 @@ def case(number):
 
 
 def _branch(random, load):
-    """A branch that is so busy where one job a second arrives."""
+    """A branch with a utilisation, at one arrival per second."""
     kind = random.choice(["MM1", "MM1", "MG1", "MG1", "MMm", "MGm", "Parallel", "Delay"])
     servers, scv = int(random.choice([2, 4])), float(random.choice([0.0, 0.25, 0.5, 2.0]))
     if kind == "Delay":
@@ -97,7 +99,7 @@ def simulated(number, most=REQUESTS):
 
 
 def _responses(branch, arrivals, random):
-    """Response times of those who arrive at these times, and ones whose mean is known."""
+    """Response times of jobs with these arrivals, and of ones whose mean is known."""
     scv = branch.can.scv if not isinstance(branch.can.scv, str) else branch.scv
     time, size = branch.service_time, arrivals.size
     service = np.full(size, time) if scv == 0 else random.gamma(1 / scv, time * scv, size)
@@ -140,12 +142,12 @@ def _several(arrivals, service, servers):
 
 
 def stored():
-    """What was simulated, shape (cases, titles)."""
+    """The simulated numbers, shape (cases, titles)."""
     return stored_numbers(PAGE, TITLES)
 
 
 def errors(actual):
-    """Needed, branches, utilisation, and relative errors of mean, p50, p99 and mean in slowest."""
+    """Needed, branches, utilisation, and errors of mean, p50, p99, and mean over the slowest's."""
     rows = []
     for number, _, mean, half, most, slowest in actual:
         fork, rate = case(int(number))
@@ -183,7 +185,7 @@ def summary_rows(actual):
 
 
 def table(rows):
-    """The rows as a page shows them: the largest, and in brackets 95 of 100."""
+    """The rows as a page shows them: the largest error and, in brackets, the 95th percentile."""
     head = "| needed | utilisation | cases | mean | of the slowest's | p50 | p99 |\n"
     lines = [head + "|---|---|---|---|---|---|---|"]
     for *which, parts in rows:
@@ -199,7 +201,7 @@ def _cell(part):
 
 
 def main():
-    """Simulate anew."""
+    """Simulate again."""
     with PAGE.open("w", encoding="utf-8", newline="") as file:
         file.write("# Simulated by tests/campaigns/unlike_forks.py; one request a second.\n")
         written = csv.writer(file, lineterminator="\n")

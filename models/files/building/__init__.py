@@ -1,1 +1,1 @@
-"""A model made of a file: what is made of each of its tables."""
+"""How a model is built from the tables of a file."""

@@ -10,7 +10,7 @@ from headway.models.language.algorithms import ALGORITHMS, Algorithm
 from headway.models.structure.graph import ModelGraph
 
 WORDS = {key for kind in ALGORITHMS.values() for key in (kind.word, kind.labels, kind.file) if key}
-"""Keys of these tables that hold words, no numbers."""
+"""Keys of these tables that hold words rather than numbers."""
 
 
 class Algorithms(Entries):
@@ -38,11 +38,11 @@ class Algorithms(Entries):
         return graph.algorithm(table, name, values, stages, word)
 
     def miss_curve(self, file: str) -> dict[str, list[float]]:
-        """Sizes and miss ratios of a file beside the model's."""
+        """Sizes and miss ratios from a file in the model file's folder."""
         raise NotImplementedError
 
     def _word(self, table: str, name: str, algorithm: Algorithm, numbers: dict[str, Any]) -> str:
-        """Which of several kinds it is: as it says, or by what is given."""
+        """Which of several kinds it is: as stated, or by the keys that are given."""
         if not algorithm.kinds:
             return ""
         by_file = {algorithm.file, "sizes"} & numbers.keys()
@@ -61,7 +61,7 @@ class Algorithms(Entries):
             return self.miss_curve(file)
 
     def _labels(self, table: str, name: str, given: Any) -> list[Any] | None:
-        """What the entries of lists are called, where the file says."""
+        """Names of the entries of lists, if the file gives them."""
         if given is not None and not isinstance(given, list):
             raise self.place.error("must be a list of names", table, name, ALGORITHMS[table].labels)
         return given

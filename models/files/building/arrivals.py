@@ -1,4 +1,4 @@
-"""The shape of ``[arrivals]``: how many jobs come from outside, how, and when clients give up."""
+"""The shape of ``[arrivals]``: the rate of jobs from outside, their pattern, and their patience."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -37,13 +37,13 @@ CLIENT_NUMBERS = {
 """Numbers of clients, and what they mean."""
 
 NOTICES = "server_notices"
-"""Whether servers stop to work for clients who have gone; the only one that is no number."""
+"""Whether servers stop work for clients who have gone; the only key that is not a number."""
 
 ENDLESS = ("retries",)
 """Numbers that may be infinite."""
 
 SPREAD = ("patience", "backoff")
-"""Times that may be given by their mean and scv."""
+"""Times that may be given as a mean and an scv."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class TimeSchema(Schema):
 
 
 def parts_of_times(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, Scalar]]:
-    """Each number's key, the name it goes by, and itself; a mean and its scv by two names.
+    """The key of each number, its name, and its value; a mean and its scv have two names.
 
     Examples
     --------
@@ -82,14 +82,14 @@ CLIENT: KeyTable = {
     name: TableKey(TimeSchema() if name in SPREAD else Plain(), doc)
     for name, doc in CLIENT_NUMBERS.items()
 } | {NOTICES: TableKey(Truth(), "Whether servers stop to work for a client that has gone.")}
-"""What a class of jobs, or arrivals, may say of clients."""
+"""What a class of jobs, or arrivals, may say about clients."""
 
 
 class ArrivalEntry(NamedTuple):
-    """``[arrivals] STATION``: a rate, how the times between arrivals vary, and how many come.
+    """``[arrivals] STATION``: a rate, the variability of interarrival times, and sizes of batches.
 
-    A trace is a table with a column of those times, or a list of them; rates that follow time are a
-    table of them, in a file or by time. Clients may give up.
+    A trace is a table with a column of interarrival times, or a list of them; rates that follow
+    time are a table of them, in a file or by time. Clients may give up.
     """
 
     rate: Scalar | None = None

@@ -23,7 +23,7 @@ from headway.models.structure.graph import ModelGraph
 
 
 class Entries:
-    """A file's entries and their places, with which every table is read."""
+    """A file's entries and their places, which all tables use to read them."""
 
     def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
         self.entry = entry
@@ -46,7 +46,7 @@ class Entries:
             return parameter.within(*entry.ci95)
 
     def check_names(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
-        """Refuse keys that an entry does not have, naming the nearest."""
+        """Refuse keys that an entry cannot have, suggesting the nearest."""
         for key in table:
             if key not in known:
                 msg = f"{name} has no {key!r}{nearest(key, known)}"
@@ -69,7 +69,7 @@ class Entries:
         table: Mapping[str, Any],
         units: Mapping[str, Unit] = FIELD_UNITS,
     ) -> dict[str, Any]:
-        """Read an entry's numbers: each an expression, a list of them, or a table by class."""
+        """Read an entry's numbers: each is an expression, a list of them, or a table by class."""
         values: dict[str, Any] = {}
         for key, entry in table.items():
             with self.place(kind, name, FILE_KEYS.get(key, key)):
@@ -86,10 +86,10 @@ class Entries:
 
 
 def chosen_units(entry: schema.ModelEntry) -> tuple[Unit, ...]:
-    """Units of the numbers of stations, classes and arrivals that no answer would have by itself.
+    """Units of the numbers of stations, classes and arrivals that answers would not use by default.
 
-    Answers are in SI units with prefixes unless the file is in hours or minutes, and count what
-    the file counts: requests, jobs.
+    Answers are in SI units with prefixes, unless the file uses hours or minutes; they count what
+    the file counts, such as requests or jobs.
     """
     arrivals = [[arrival.rate] for arrival in entry.arrivals.values()]
     tables = [table.values() for table in (*entry.stations.values(), *entry.classes.values())]
@@ -99,7 +99,7 @@ def chosen_units(entry: schema.ModelEntry) -> tuple[Unit, ...]:
 
 
 def _shown_unit(entry: schema.ParameterEntry) -> Unit:
-    """The unit a parameter is shown in: its own, or that of its value or a bound."""
+    """The unit in which a parameter is shown: its own, or that of its value or a bound."""
     if entry.unit is not None:
         return unit(entry.unit)
     for text in (entry.value, entry.min, entry.max):

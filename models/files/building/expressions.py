@@ -1,4 +1,4 @@
-"""Texts of a model file that are a quantity with unit, or a formula."""
+"""Texts of a model file that are a quantity with a unit, or a formula."""
 
 import math
 import re
@@ -12,10 +12,10 @@ from headway.models.language.units import LEADING_NUMBER, Unit, quantity, unit
 from headway.models.structure.graph import ModelGraph
 
 UNLIMITED = "unlimited"
-"""A number of servers, threads or retries that is no limit."""
+"""The word for a number of servers, threads or retries without a limit."""
 
 NUMBER_START = re.compile(r"\s*[+-]?\.?[0-9]")
-"""How a text begins that is meant as a number."""
+"""How a text begins that is meant to be a number."""
 
 FIELD_UNITS = {
     "service_time": unit("s"),
@@ -39,7 +39,7 @@ FIELD_UNITS = {
     "work": unit("s"),
     "handler_time": unit("s"),
 }
-"""Units of a component's numbers; those that are not named here have none."""
+"""Units of a component's numbers; others have none."""
 
 
 def units_of(kind: type) -> dict[str, Unit]:
@@ -48,7 +48,7 @@ def units_of(kind: type) -> dict[str, Unit]:
     Parameters
     ----------
     kind
-        A dataclass; a field of ``metadata={"unit": "1/s"}`` is in that unit.
+        A dataclass; a field with ``metadata={"unit": "1/s"}`` is in that unit.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def units_of(kind: type) -> dict[str, Unit]:
 
 
 def flat(entry: Any) -> list[Any]:
-    """The texts of a number, a list or a table by class."""
+    """The texts in a number, a list or a table by class."""
     if isinstance(entry, dict):
         return list(entry.values())
     return entry if isinstance(entry, list) else [entry]
 
 
 def names_in(text: Any) -> frozenset[str]:
-    """The names in a text that is a formula; none in anything else."""
+    """The names in a text that is a formula; none for anything else."""
     if not isinstance(text, str):
         return frozenset()
     try:
@@ -78,16 +78,16 @@ def names_in(text: Any) -> frozenset[str]:
 
 
 def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> float | str:
-    """Tell a quantity ("650 us") from a formula ("2 * cpu_time"): the model's names win.
+    """A quantity ("650 us") or a formula ("2 * cpu_time"); names of the model take precedence.
 
     Parameters
     ----------
     text
-        A number, a quantity with unit, or a formula.
+        A number, a quantity with a unit, or a formula.
     graph
-        Whose names count.
+        The graph, whose names formulas may use.
     wanted
-        The unit a quantity must be convertible to.
+        The unit to which a quantity must be convertible.
     name
         What it is, for messages.
     """
@@ -116,7 +116,7 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
 
 
 def written(read: Formula) -> str | float:
-    """A formula as files write it: its value if it is a plain number, else its text.
+    """A formula as files write it: its value if it is a plain number, otherwise its text.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def written(read: Formula) -> str | float:
 
 
 def is_unlimited(text: Scalar) -> bool:
-    """Whether a number that may have no limit has none: ``unlimited``, or ``inf``, quoted or not.
+    """Whether a number has no limit: ``unlimited`` or ``inf``, quoted or not.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def is_unlimited(text: Scalar) -> bool:
 
 
 def unit_of(text: Any) -> Unit | None:
-    """The unit behind the number that a text begins with; None without either.
+    """The unit after the number with which a text begins; None if either is missing.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def unit_of(text: Any) -> Unit | None:
 
 
 def _is_arithmetic(text: str) -> bool:
-    """Whether a text is a formula of numbers alone, such as ``1 - 1/3``."""
+    """Whether a text is a formula of numbers only, such as ``1 - 1/3``."""
     try:
         return not formula(text).names
     except FormulaError:
@@ -164,5 +164,5 @@ def _is_arithmetic(text: str) -> bool:
 
 
 def _plain(number: float, name: str) -> float:
-    """A bare number of a model file; whole ones there may be of any length."""
+    """A plain number of a model file; whole numbers may have any length there."""
     return quantity(number, None, name)

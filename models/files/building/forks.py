@@ -1,4 +1,4 @@
-"""Forks of a model file: routes in parallel, and pairs of Fork and Join, as one station each."""
+"""Forks of a model file: parallel routes, and pairs of Fork and Join, as one station each."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,28 +17,28 @@ FORK_KEYS: KeyTable = {
     "needed": _NEEDED,
     "visits": VISITS,
 }
-"""What a fork may say, besides its kind."""
+"""Keys of a fork, besides its kind."""
 JOIN_KEYS: KeyTable = {
     "fork": TableKey(TextSchema(), WRITTEN[JOIN].numbers["fork"], needed=True),
     "needed": _NEEDED,
 }
-"""What a join may say, besides its kind."""
+"""Keys of a join, besides its kind."""
 
 _Tables = dict[str, Mapping[str, Number]]
 
 
 def with_forks(entry: ModelEntry, place: KeyLines) -> ModelEntry:
-    """The same entries with a station of kind Fork, with named branches, for each fork.
+    """The entries with a station of kind Fork, with named branches, for each fork.
 
     Parameters
     ----------
     entry, place
-        Of a model file.
+        The entries of a model file, and their places.
 
     Raises
     ------
     ModelFileError
-        For a fork without its join, a join that waits for nobody, branches that leave.
+        For a fork without a join, a join without a fork, and branches that jobs leave.
     """
     kinds = {name: table.get("kind") for name, table in entry.stations.items()}
     if not any(route.parallel for route in entry.routes) and not {FORK, JOIN} & set(kinds.values()):
@@ -52,13 +52,13 @@ def with_forks(entry: ModelEntry, place: KeyLines) -> ModelEntry:
 
 
 def branches_of(table: Mapping[str, Number]) -> list[str]:
-    """Stations that a station sends parts of a request to; none unless it is a fork."""
+    """Stations to which a station sends parts of a request; none unless it is a fork."""
     names: Any = table.get("branches", []) if table.get("kind") == FORK else []
     return [str(name) for name in names]
 
 
 def _unfolded(stations: _Tables, routes: list[RouteEntry]) -> list[RouteEntry]:
-    """Routes through a fork of its own for each that goes to several stations at once."""
+    """Routes with a fork in place of each route that goes to several stations at once."""
     unfolded = []
     for route in routes:
         if not route.parallel:
@@ -82,7 +82,7 @@ def _free(name: str, stations: _Tables) -> str:
 def _joined(
     join: str, stations: _Tables, routes: list[RouteEntry], place: KeyLines
 ) -> list[RouteEntry]:
-    """Routes without those of a fork to its branches and on to their join, which leaves."""
+    """Routes without those from a fork to its branches and on to their join, which goes."""
     table = stations.pop(join)
     _check_keys(join, table, JOIN_KEYS, place)
     fork = str(table.get("fork", ""))
@@ -111,7 +111,7 @@ def _joined(
 def _check_ways(
     fork: str, join: str, branches: list[str], routes: list[RouteEntry], place: KeyLines
 ) -> None:
-    """Refuse a fork that leads nowhere, or a branch that does more than lead to the join."""
+    """Refuse a fork without branches, or a branch that leads elsewhere than to the join."""
     if not branches:
         msg = f"{join} has nothing to wait for: no route leaves {fork}; add a route to each branch"
         raise place.error(msg, "stations", join)

@@ -1,4 +1,4 @@
-"""The keys of components whose kind decides what they have, with the words of its docstring."""
+"""The keys of components, which depend on their kind, with descriptions from its docstring."""
 
 import inspect
 import re
@@ -16,7 +16,7 @@ from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import REPLICATED
 
 FILE_KEYS = {"places": "capacity"}
-"""Numbers of stations that model files call otherwise than Python does."""
+"""Numbers of stations with other names in model files than in Python."""
 
 BY_CLASS = ("service_time", "scv")
 """Numbers of stations that may differ by class."""
@@ -47,7 +47,7 @@ def station_keys(kind: type[Station], disciplines: Iterable[str] = DISCIPLINES) 
     kind
         A frozen dataclass.
     disciplines
-        Names of the disciplines that it may have; headway's own if left out.
+        Names of the disciplines that it may have; by default headway's own.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
         for field in fields(kind)  # type: ignore[arg-type]
     }
     by_name = kind.can.shared or (kind.can.loses and "service_time" in own)
-    if by_name and "service_time" not in own:  # kinds that say it by other numbers
+    if by_name and "service_time" not in own:  # kinds that define it by other numbers
         words = "The service time of a job that is alone at the station, by class."
         own["service_time"] = TableKey(Several(one=False, listed=False), words)
     copied = {"replicas": COPIES} if kind.__name__ in REPLICATED else {}
@@ -91,7 +91,7 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
 
 
 def _shape(field: "Field[Any]") -> Several:
-    """In which forms a number may stand, by the type of its field."""
+    """The forms that a number may have, by the type of its field."""
     by_class = field.name in BY_CLASS
     if isinstance(field.type, str) or field.type is Any:
         return Several(by_class=by_class)
@@ -105,7 +105,7 @@ def algorithm_keys(algorithm: Algorithm, kind: type) -> KeyTable:
     Parameters
     ----------
     algorithm
-        What the table of the component brings in.
+        The algorithm of the component's table.
     kind
         One of its classes.
 
@@ -167,7 +167,7 @@ def field_docs(kind: type) -> dict[str, str]:
 
 
 def _doc(kind: type, name: str, words: str) -> str:
-    """What is said of a parameter, also where it is said of another class."""
+    """The description of a parameter, also if it is in another class."""
     alike = _ALIKE.match(words)
     if alike is None:
         return words

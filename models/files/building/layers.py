@@ -117,7 +117,7 @@ class LayersOfFile(Entries):
         )
 
     def _calls(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
-        """Numbers by entry, each named ENTRY, or TASK.ENTRY as the tables of the file stand."""
+        """Numbers by entry, each named ENTRY, or TASK.ENTRY for the tables of the file."""
         tasks = self.entry.tasks
         known = {entry for each in tasks.values() for entry in each.entries}
         called: dict[str, Formula] = {}
@@ -237,7 +237,7 @@ class LayersOfFile(Entries):
         steps: Mapping[str, Step],
         keys: tuple[str, ...],
     ) -> tuple[Waits, ...]:
-        """Of each branch those that it waits for; each is named by one of its activities."""
+        """The branches that each branch waits for; each is named by one of its activities."""
         places = {
             name: number
             for number, branch in enumerate(branches)
@@ -263,7 +263,7 @@ class LayersOfFile(Entries):
 
 
 def _waits(said: Any) -> tuple[list[str] | None, Any]:
-    """For which branches one waits, as it is said, and how many of them it needs."""
+    """The branches that a branch waits for, as stated, and how many of them it needs."""
     others = said.get("of") if isinstance(said, dict) else said
     others = [others] if isinstance(others, str) else others
     if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
@@ -272,4 +272,4 @@ def _waits(said: Any) -> tuple[list[str] | None, Any]:
 
 
 _PARTS = {"together": {"needed", "after"}, "choice": set(), "loop": {"times"}}
-"""Tables in a flow, and what else stands in each."""
+"""Tables in a flow, and what else each may contain."""

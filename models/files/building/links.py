@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def link_keys() -> KeyTable:
-    """What a link may say."""
+    """The keys of a link."""
     from headway.loggp.machine.parameters import Convention
     from headway.loggp.machine.platforms import PLATFORMS
 
@@ -72,7 +72,7 @@ class Links(Entries):
         return graph.link(name, LogGP(**values, convention=convention))
 
     def linked(self, model: Model) -> Model:
-        """Describe the numbers of links as the file does; one overhead for both sides stays one."""
+        """The numbers of links with the file's descriptions; an overhead for both stays one."""
         both = [f"{name}.overhead" for name, table in self.links.items() if "overhead" in table]
         model = model.exposing(*(name for name in both if name in settable(model.graph.links, {})))
         parameters = dict(model.parameters)
@@ -89,7 +89,7 @@ class Links(Entries):
     def _described(
         self, link: str, part: str, known: Parameter, entry: schema.ParameterEntry
     ) -> Parameter:
-        """A number of a link in its own unit, with its own bounds and words."""
+        """A number of a link in its own unit, with its own bounds and description."""
         with self.place("links", link, part):
             own = self.parameter(known.name, entry)
         return replace(
@@ -103,7 +103,7 @@ class Links(Entries):
         )
 
     def _convention(self, name: str, text: Any, platform: Any) -> "Convention":
-        """Whose meaning of latency a link's numbers have."""
+        """The convention that a link's latency follows."""
         from headway.loggp.machine.parameters import Convention
 
         place = ("links", name, "convention")
@@ -119,5 +119,5 @@ class Links(Entries):
 
 
 def _texts(table: Mapping[str, schema.ParameterEntry]) -> dict[str, Any]:
-    """What the numbers of a link are: quantities, formulas, or words."""
+    """The forms of a link's numbers: quantities, formulas, or words."""
     return {key: e.value if e.formula is None else e.formula for key, e in table.items()}

@@ -1,4 +1,4 @@
-"""Where in a model file a fault is, so that messages can point at its line."""
+"""The place of an error in a model file, so that messages can give its line."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class KeyLines:
-    """Finds the line of a key, so that messages can point at it."""
+    """Finds the line of a key, so that messages can give it."""
 
     text: str
     source: str
     before: tuple[str, ...] = ()
 
     def under(self, *keys: str) -> "KeyLines":
-        """The places of a part of the file, whose keys stand under these."""
+        """The places in a part of the file, whose keys are under these."""
         return KeyLines(self.text, self.source, (*self.before, *keys))
 
     def of(self, path: list[str]) -> str:

@@ -11,7 +11,7 @@ class Regions(Entries):
     """Adds finite-capacity regions to a graph."""
 
     def regions(self, graph: ModelGraph) -> ModelGraph:
-        """Add stations' common limits."""
+        """Add limits that stations share."""
         for name, region in self.entry.regions.items():
             with self.place("regions", name):
                 limit = expression(region.limit, graph, ONE, f"{name}.limit")
@@ -19,7 +19,7 @@ class Regions(Entries):
         return graph
 
     def autoscaler(self, graph: ModelGraph) -> ModelGraph:
-        """Add what sets a parameter over a day."""
+        """Add the autoscaler that sets a parameter over a day."""
         entry = dict(self.entry.autoscaler)
         if not entry:
             return graph

@@ -1,6 +1,7 @@
-"""The shape of a model file: which tables and keys there are, and what may stand in them.
+"""The shape of a model file: which tables and keys exist, and what they may contain.
 
-A key is declared here once: the reader, the JSON schema that editors use, and their help go by it.
+A key is declared here once: the reader, the JSON schema that editors use, and their help follow
+from it.
 """
 
 from collections.abc import Mapping
@@ -62,7 +63,7 @@ class OutputEntry(NamedTuple):
 
 
 class RouteEntry(NamedTuple):
-    """``[[routes]]``: a way to a station, or to several at once; of one class where it says so."""
+    """``[[routes]]``: a route to a station, or to several at once; of one class if it says so."""
 
     source: str
     target: str = ""
@@ -74,7 +75,7 @@ class RouteEntry(NamedTuple):
 
 
 class RegionEntry(NamedTuple):
-    """``[regions] NAME``: stations that together hold so many jobs."""
+    """``[regions] NAME``: stations that together hold a limited number of jobs."""
 
     stations: tuple[str, ...]
     limit: Scalar
@@ -99,7 +100,7 @@ class DerivedEntry(NamedTuple):
 
 
 class FormEntry(NamedTuple):
-    """``[form]``: the model as one of a family that is tried on curves."""
+    """``[form]``: the model as one of a family of forms that are tried on curves."""
 
     family: str
     saturation: str = ""
@@ -162,7 +163,7 @@ def structure(document: dict[str, Any]) -> ModelEntry:
     Raises
     ------
     Fault
-        For the first key that is unknown, missing, or holds what it may not.
+        For the first key that is unknown, missing, or has an invalid value.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def structure(document: dict[str, Any]) -> ModelEntry:
 
 
 class _Ends(Schema):
-    """Both ends of an interval; one that is not known is empty text."""
+    """Both ends of an interval; an unknown end is empty text."""
 
     def __call__(self, value: Any, keys: Keys) -> tuple[Scalar, Scalar]:
         """Read the two ends."""
@@ -202,7 +203,7 @@ class _Shares(Schema):
 
 @dataclass(frozen=True)
 class _Settings(Schema):
-    """Values by name; ``lan.latency``, which TOML reads as a table, is a name too."""
+    """Values by name; a name may be ``lan.latency``, which TOML reads as a table."""
 
     about: KeyTable
 
@@ -243,7 +244,7 @@ class _Route(Schema):
         return route
 
     def described(self) -> Json:
-        """Describe a route, and which keys go with which."""
+        """Describe a route, and which keys go together."""
         ways = [{"required": ["to"]}, {"required": ["parallel"]}]
         return {**self.entry.described(), "anyOf": ways, "dependencies": {"needed": ["parallel"]}}
 
@@ -272,7 +273,7 @@ PARAMETER = FieldsTable(ParameterEntry, _VALUED, short="value")
 
 
 def word(*choices: str) -> FieldsTable:
-    """A word among numbers that are written as `PARAMETER`: a link's platform, for one."""
+    """A word among numbers that are written like `PARAMETER`, such as a link's platform."""
     value = TableKey(TextSchema(choices), "One of a fixed set of words.")
     return FieldsTable(ParameterEntry, {**_VALUED, "value": value}, short="value")
 
@@ -360,7 +361,7 @@ class _WholeModel(Schema):
         return entry
 
     def described(self) -> Json:
-        """Describe it as the file is."""
+        """Describe it in the same way as the file."""
         return {"$ref": "#"}
 
 
@@ -399,7 +400,7 @@ AUTOSCALER: KeyTable = {
         "metric), replicas, ready and parameters.",
     ),
 }
-"""What a model file may say of an autoscaler."""
+"""What a model file may say about an autoscaler."""
 
 
 class _Autoscaler(Schema):

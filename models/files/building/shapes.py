@@ -1,4 +1,4 @@
-"""What may stand under a key of a model file: read from a file, and described to an editor."""
+"""What a key of a model file may contain: how it is read, and how it is described to an editor."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -15,7 +15,7 @@ Number: TypeAlias = str | int | float | list[Scalar] | dict[str, Scalar]
 """A station's number: one, a list (load-dependent rates), or a table by class."""
 
 Keys: TypeAlias = tuple[str, ...]
-"""Where in a document something stands."""
+"""The place of something in a document."""
 
 Json: TypeAlias = dict[str, Any]
 """A part of a JSON schema (draft 7)."""
@@ -35,7 +35,7 @@ class Schema(ABC):
 
     @abstractmethod
     def __call__(self, value: Any, keys: Keys) -> Any:
-        """Read what stands there."""
+        """Read what is there."""
 
     @abstractmethod
     def described(self) -> Json:
@@ -55,7 +55,7 @@ KeyTable: TypeAlias = Mapping[str, TableKey]
 
 
 def refuse_unknown(given: Collection[str], known: Collection[str], keys: Keys) -> None:
-    """Refuse a key that a table does not have, naming the nearest; before keys that are missing."""
+    """Refuse a key that a table cannot have, suggesting the nearest; before missing keys."""
     for key in given:
         if key not in known:
             msg = f"unknown key {key}{nearest(key, known)}"
@@ -79,9 +79,9 @@ def _with_words(key: TableKey) -> Json:
 
 @dataclass(frozen=True)
 class TextSchema(Schema):
-    """Text; if only a few words are possible, editors offer them.
+    """Text; if only a few words are valid, editors suggest them.
 
-    Whether it is one of them is for the reader of the whole to say, who names the nearest.
+    Whether it is one of them is checked by the reader of the whole, which suggests the nearest.
     """
 
     choices: tuple[str, ...] = ()
@@ -149,12 +149,12 @@ class RealSchema(Schema):
 
 @dataclass(frozen=True)
 class Several(Schema):
-    """A number in one of the forms that its place allows: one, a list of them, one for each class.
+    """A number in one of the forms that its place allows: single, a list, or one for each class.
 
     Parameters
     ----------
     one, listed, by_class
-        Which of these it may be.
+        Which of these forms are allowed.
     """
 
     one: bool = True
@@ -217,7 +217,7 @@ class Texts(Schema):
 
 @dataclass(frozen=True)
 class TableOf(Schema):
-    """A table of things of one shape by name."""
+    """A table of things of one shape, by name."""
 
     shape: Schema
 
@@ -226,7 +226,7 @@ class TableOf(Schema):
         return {key: self.shape(entry, (*keys, key)) for key, entry in table(value, keys).items()}
 
     def described(self) -> Json:
-        """Describe what stands under each name."""
+        """Describe what is under each name."""
         return {"type": "object", "additionalProperties": self.shape.described()}
 
 
@@ -255,13 +255,13 @@ class FieldsTable(Schema):
     Parameters
     ----------
     kind
-        What is made of it.
+        The class that is made from it.
     keys
-        What may stand under each key. Those of fields without a default are needed.
+        What each key may contain. Keys of fields without a default are required.
     short
-        The key that a bare value in place of the table stands for.
+        The key that a plain value in place of the table stands for.
     gathered
-        Keys whose values go together, by key, into one more field, the last.
+        Keys whose values are put together, by key, in one further field, the last.
     """
 
     kind: type[NamedTuple]
@@ -296,7 +296,7 @@ class FieldsTable(Schema):
         return list(zip(fields, self.keys.items(), strict=True))
 
     def described(self) -> Json:
-        """Describe every key; a bare value is that of the key it stands for."""
+        """Describe every key; a plain value is that of the key it stands for."""
         defaults = self.kind._field_defaults
         schema = keyed(
             {
@@ -321,11 +321,11 @@ class Keyed(Schema):
     Parameters
     ----------
     name
-        What the JSON schema calls it, which describes it there (`headway.models.files.editors`).
+        Its name in the JSON schema, which defines it there (`headway.models.files.editors`).
     other
-        What may stand under a key.
+        What a key may contain.
     keys
-        Those under which something else may stand.
+        Keys that may contain something else.
     """
 
     name: str
@@ -333,14 +333,14 @@ class Keyed(Schema):
     keys: KeyTable = field(default_factory=dict)
 
     def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
-        """Read the table, whatever its keys are."""
+        """Read the table with any keys."""
         return {
             key: (self.keys[key].shape if key in self.keys else self.other)(entry, (*keys, key))
             for key, entry in table(value, keys).items()
         }
 
     def described(self) -> Json:
-        """Name the definition."""
+        """Refer to the definition."""
         return {"$ref": f"#/definitions/{self.name}"}
 
 
@@ -350,7 +350,7 @@ def table(value: Any, keys: Keys) -> dict[str, Any]:
     Raises
     ------
     Fault
-        If it is none.
+        If it is not a table.
     """
     if not isinstance(value, dict):
         raise Fault("must be a table", keys)

@@ -1,4 +1,4 @@
-"""A station of a limited number of sources in a model file: the closed network that it is."""
+"""A station with a finite number of sources in a model file: the closed network it stands for."""
 
 from collections.abc import Mapping
 
@@ -14,24 +14,24 @@ SOURCE_KEYS: KeyTable = {
     name: TableKey(Several(listed=False) if name == _BY_CLASS else Plain(), doc, needed=True)
     for name, doc in WRITTEN[KIND].numbers.items()
 }
-"""What such a station says, besides its kind."""
+"""Keys of such a station, besides its kind."""
 
 
 def with_sources(entry: ModelEntry, place: KeyLines) -> ModelEntry:
-    """The same entries with a pool and a closed class, for a station of a number of sources.
+    """The entries with a pool and a closed class, for a station with a number of sources.
 
     Each source asks, waits for the answer, and thinks: M/M/m//N is the closed network of N jobs
-    that think and go to m servers, so that whatever is known of that one is known of it.
+    that think and then go to m servers, so everything known of the latter applies to the former.
 
     Parameters
     ----------
     entry, place
-        Of a model file.
+        The entries of a model file, and their places.
 
     Raises
     ------
     ModelFileError
-        For other stations or arrivals beside it, other numbers than its own, or too few.
+        For other stations or arrivals in the same file, other numbers than its own, or too few.
     """
     names = [name for name, table in entry.stations.items() if table.get("kind") == KIND]
     if not names:

@@ -1,4 +1,4 @@
-"""Stations of a model file, and who comes to them: classes, routes and arrivals."""
+"""Stations of a model file, and the jobs that come to them: classes, routes and arrivals."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -82,7 +82,7 @@ class Stations(Entries):
         return graph.fork(name, branches_of(table), read.get("needed"), read.get("visits"))
 
     def routes(self, graph: ModelGraph) -> ModelGraph:
-        """Add where jobs go."""
+        """Add routes."""
         for entry in self.entry.routes:
             with self.place("routes"):
                 place = f"route {entry.source} -> {entry.target}: probability"
@@ -93,7 +93,7 @@ class Stations(Entries):
         return graph.reference(self.entry.reference) if self.entry.reference else graph
 
     def arrivals(self, graph: ModelGraph) -> ModelGraph:
-        """Add where jobs come in."""
+        """Add arrivals."""
         for name, entry in self.entry.arrivals.items():
             with self.place("arrivals", name):
                 what = f"arrivals at {name}"
@@ -108,7 +108,7 @@ class Stations(Entries):
     def _clients(
         self, graph: ModelGraph, table: Mapping[str, Any], what: str, job_class: str = ""
     ) -> ModelGraph:
-        """Add clients that give up, where a table says anything of them."""
+        """Add clients that give up, if a table says anything about them."""
         given = {key: value for key, value in table.items() if key in CLIENT}
         if not given:
             return graph
@@ -121,7 +121,7 @@ class Stations(Entries):
     def _batch(
         self, entry: Scalar | Mapping[str, Scalar], graph: ModelGraph, what: str
     ) -> Expression | dict[str, Expression]:
-        """Jobs that arrive together: a number, or numbers by size or by word."""
+        """Sizes of batches: a number, or numbers by size or by word."""
         if isinstance(entry, str | int | float):
             return expression(entry, graph, ONE, what)
         return {key: expression(one, graph, ONE, what) for key, one in entry.items()}

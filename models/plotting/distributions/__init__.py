@@ -1,1 +1,1 @@
-"""Figures of answers that are many numbers: bands, and distributions over sweeps."""
+"""Figures of answers that consist of many numbers: bands, and distributions over sweeps."""

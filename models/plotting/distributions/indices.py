@@ -1,4 +1,4 @@
-"""Sobol indices drawn: what an output's spread comes from."""
+"""Sobol indices drawn: the parameters that cause an output's variance."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def index_figure(swept: Sweep) -> Figure:
     Raises
     ------
     InvalidParameter
-        Where no output has any, with what its table says.
+        If no output has any, with what its table says.
     """
     rows = [row for row in swept.results if row["value"] == row["value"]]
     outputs = list(dict.fromkeys(row["output"] for row in rows))
@@ -44,7 +44,7 @@ def index_figure(swept: Sweep) -> Figure:
 
 
 def _draw(axes: Axes, rows: Sequence[Row]) -> None:
-    """Two bars a parameter, with the ends of their intervals."""
+    """Two bars per parameter, with the ends of their intervals."""
     totals = {row["parameter"]: row["value"] for row in rows if row["index"] == "total"}
     order = ranked(list(totals), totals)
     for shift, (kind, colour, hatch) in zip((0.2, -0.2), _KINDS, strict=True):

@@ -1,4 +1,4 @@
-"""Figures of how many jobs are at stations: chances at one point, shares of time over many."""
+"""Figures of the number of jobs at stations: probabilities at one point, quantiles over many."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,11 +17,12 @@ from headway.numerals import four_digits
 from headway.queueing.numbers.laws import NumberLaw
 
 _SHOWN = 0.999  # share of the time that a panel covers
-_BANDS = ((0.05, 0.95, 0.2), (0.25, 0.75, 0.35))  # shares of the time, and how dark
+# quantiles at both ends of a band, and its opacity
+_BANDS = ((0.05, 0.95, 0.2), (0.25, 0.75, 0.35))
 
 
 def queue_lengths_figure(lengths: QueueLengths[Solution]) -> Figure:
-    """Draw a panel a station: chances of 0, 1, 2... jobs, or their spread over what was swept."""
+    """Draw a panel per station: probabilities of 0, 1, 2... jobs, or their quantiles."""
     across = len(swept(lengths.solution)) == 1 and np.prod(lengths.solution.shape) > 1
     count = len(lengths.stations)
     figure = sheet(1.2 + 2.4 * count)
@@ -38,7 +39,7 @@ def queue_lengths_figure(lengths: QueueLengths[Solution]) -> Figure:
 
 
 def _draw_chances(axes: Axes, law: NumberLaw | None, place: int) -> None:
-    """Bars of the chances, and a line at the mean."""
+    """Bars of the probabilities, and a line at the mean."""
     axes.set_xlabel("jobs there")
     axes.set_ylabel("chance [%]")
     if law is None:
@@ -53,7 +54,7 @@ def _draw_chances(axes: Axes, law: NumberLaw | None, place: int) -> None:
 
 
 def _draw_across(axes: Axes, lengths: QueueLengths[Solution], name: str, place: int) -> None:
-    """The mean over what was swept, between numbers that hold for shares of the time."""
+    """The mean over what was swept, within bands between quantiles."""
     solution = lengths.solution
     key = swept(solution)[0]
     values = np.broadcast_to(np.asarray(solution.model.inputs[key], float), solution.shape).ravel()

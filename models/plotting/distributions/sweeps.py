@@ -17,16 +17,16 @@ from headway.models.sweeping.sweep import Sweep
 from headway.models.tables.table import scale_of
 
 _DECADES = 30.0
-"""Ratio of the largest value to the least from which an axis is logarithmic."""
+"""Ratio of the largest value to the least above which an axis is logarithmic."""
 
 
 def sweep_figure(swept: Sweep) -> Figure:
-    """Draw, for each output, the share of the points whose value is no larger; or Sobol indices.
+    """Draw the distribution of each output over the points; or Sobol indices.
 
     Raises
     ------
     InvalidParameter
-        Where no reduction kept a distribution.
+        If no reduction kept a distribution.
     """
     if swept.has_indices:
         return index_figure(swept)

@@ -1,4 +1,4 @@
-"""Figures of answers with 95% bands: the lines of a solution, and what the draws leave open."""
+"""Figures of answers with 95% bands: a solution's curves, with their uncertainty."""
 
 from itertools import product
 from typing import Any
@@ -21,13 +21,14 @@ from headway.models.showing.solutions import swept
 from headway.models.uncertain.propagation import Propagation
 
 _FAINT = 0.2
-_ABOVE = 1.1  # of the highest finite end: how far up a panel shows a band without upper end
+# top of a panel that shows a band without upper end, relative to the highest finite end
+_ABOVE = 1.1
 
 
 def propagation_figure(propagation: Propagation) -> Figure:
-    """Draw a solution over its first swept input, each line with its 95% band.
+    """Draw a solution over its first swept input, each curve with its 95% band.
 
-    A band that has no upper end, as draws saturate, goes on to the top of its panel.
+    A band without upper end, because draws saturate, goes on to the top of its panel.
     """
     figure, solution = straight_figure(propagation.solution), propagation.solution
     name = swept(solution)[0]
@@ -53,7 +54,7 @@ def propagation_figure(propagation: Propagation) -> Figure:
 
 
 def _ends(propagation: Propagation, name: str) -> list[FloatArray]:
-    """Both ends of a band, an entry an operating point."""
+    """Both ends of a band, with an entry for each operating point."""
     return [np.asarray(end, float) for end in propagation.band(name)]
 
 

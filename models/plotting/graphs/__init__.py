@@ -1,1 +1,1 @@
-"""A model's graph drawn: what is in it, where it stands, how arrows pass by, and the figure."""
+"""A model's graph drawn: its contents, their places, the arrows between them, and the figure."""

@@ -24,10 +24,10 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.routes import MOST_SHOWN
 from headway.numerals import rounded
 
-_WIDE, _NARROWER = 30, (30, 24, 18)  # letters in a line of a box
+_WIDE, _NARROWER = 30, (30, 24, 18)  # letters per line of a box
 _TITLE, _LEGEND = 0.4, 0.35  # inches above and below
 _TITLE_SIZE = 12.0  # points
-_FULL = "0.88"  # a saturated station is filled
+_FULL = "0.88"  # grey of a saturated station
 _DASHES = (0, (3, 3))
 
 
@@ -37,9 +37,9 @@ def model_figure(model: Model, scale: Scale | None = None) -> Figure:
     Parameters
     ----------
     model
-        With stations, or layered services.
+        A model with stations, or layered services.
     scale
-        The units of the page that shows it; those of the model's description if not given.
+        The units of the page that shows it; by default those of the model's description.
     """
     if model.graph.layers:
         from headway.models.plotting.graphs.layers import layered_figure
@@ -59,7 +59,7 @@ def model_figure(model: Model, scale: Scale | None = None) -> Figure:
 
 
 def _terminals(model: Model, scale: Scale) -> str:
-    """Population and think time, with their values where they have one."""
+    """Population and think time, with their values if they have one."""
     lines = ["terminals"]
     for name in ("population", "think_time"):
         parameter, words = model.parameters[name], name.replace("_", " ")
@@ -79,28 +79,28 @@ def graph_figure(
 ) -> Figure:
     """Draw stations along the flow of jobs, routes as arrows, formulas as dashed arrows.
 
-    Jobs flow from left to right where that is no wider than other figures, else from top to
-    bottom, so that words can be read on a narrow page.
+    Jobs flow from left to right if that is no wider than other figures, otherwise from top to
+    bottom, so that words are legible on a narrow page.
 
     Parameters
     ----------
     graph
         A graph with stations.
     utilisations
-        Share of each station that is busy, to write beside it; a saturated one is marked.
+        Utilisation of each station, to write beside it; saturated stations are marked.
     title
-        Title of the picture; the graph's name if empty.
+        Title of the picture; by default the graph's name.
     terminals
-        What is known of a population that circulates; None where jobs arrive from outside.
+        What is known of a closed population; None if jobs arrive from outside.
     scale
-        The units of the picture; those that suit each number if not given.
+        The units of the picture; by default those that suit each number.
     values
-        Parameters that have one value, with it as text.
+        Values, as text, of the parameters that have a single one.
 
     Raises
     ------
     GraphError
-        For more routes than can be told apart.
+        For more routes than are legible.
     """
     many = len(graph.routes) + len(graph.class_ways.routes)
     if many > MOST_SHOWN:
@@ -116,20 +116,20 @@ def graph_figure(
 
 
 def scheme_figure(scheme: Scheme, title: str = "") -> Figure:
-    """Draw boxes and arrows from left to right, or from top to bottom where that is too wide.
+    """Draw boxes and arrows from left to right, or from top to bottom if that is too wide.
 
     Parameters
     ----------
     scheme
-        What to draw.
+        The contents of the picture.
     title
-        Above it.
+        The title.
     """
     return _drawn(best([(scheme, Way.RIGHT), (scheme, Way.DOWN)], WIDTH), literal(title))
 
 
 def _drawn(picture: Picture, title: str) -> Figure:
-    """Draw what has its place: an inch of the picture is an inch of the figure."""
+    """Draw a placed scheme: an inch of the picture is an inch of the figure."""
     marks = _marks(picture)
     left, right, low, high = picture.ends
     low, high = low - (_LEGEND if marks else 0.0), high + _TITLE
@@ -188,7 +188,7 @@ def _draw_part(axes: Axes, part: PictureBox, box: Rectangle) -> None:
 def _rounded(
     box: Rectangle, facecolor: str, edgecolor: str, linestyle: Any, linewidth: float = 1.0
 ) -> FancyBboxPatch:
-    """A box with round corners."""
+    """A box with rounded corners."""
     corner = box.x - box.width / 2, box.y - box.height / 2
     return FancyBboxPatch(
         corner, box.width, box.height, boxstyle="round,pad=0,rounding_size=0.08",
@@ -212,7 +212,7 @@ def _draw_arrow(axes: Axes, edge: Edge, arc: Arc) -> None:
 
 
 def _draw_label(axes: Axes, words: str, box: Rectangle) -> None:
-    """Write words onto an arrow, with paper behind them."""
+    """Write a label on an arrow, with paper behind it."""
     paper = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
     axes.text(
         box.x, box.y, words, ha="center", va="center", fontsize=LETTER, color=MODELLED,

@@ -1,4 +1,4 @@
-"""Boxes, arrows that bend around them, and places for words beside arrows; in inches."""
+"""Boxes, arrows that bend around them, and places for labels on arrows; in inches."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,17 +9,17 @@ from headway.kinds import FloatArray
 from headway.records import dataclass
 
 _BENDS = (0.0, 0.2, -0.2, 0.35, -0.35, 0.5, -0.5, 0.7, -0.7, 0.95, -0.95, 1.3, -1.3)
-"""Heights of arcs that are tried, in half lengths; the first that passes by everything is taken."""
+"""Heights of arcs to try, in half lengths; the first that avoids everything is taken."""
 
 _SAMPLES = 120
-_CLEAR = 0.07  # inches between an arrow and a box that it passes
-_NEAR = 0.1  # inches below which two arrows are taken for one
+_CLEAR = 0.07  # inches between an arrow and a box that it avoids
+_NEAR = 0.1  # inches below which two arrows look like one
 _FRACTIONS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
 
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A rectangle by its middle and its size [inches]."""
+    """A rectangle by its centre and size [inches]."""
 
     x: float
     y: float
@@ -34,7 +34,7 @@ class Rectangle:
         return np.stack([middle - half, middle + half])
 
     def holds(self, points: FloatArray, clear: float = 0.0) -> NDArray[np.bool_]:
-        """Which points are inside, or nearer than some distance; shape (points,)."""
+        """Which points are inside, or within some distance; shape (points,)."""
         across = np.abs(points[:, 0] - self.x) <= self.width / 2 + clear
         inside: NDArray[np.bool_] = across & (
             np.abs(points[:, 1] - self.y) <= self.height / 2 + clear
@@ -62,16 +62,16 @@ class Arc:
     end: FloatArray
 
     def at(self, share: FloatArray) -> FloatArray:
-        """Points at shares of the way, 0 to 1; shape (points, 2)."""
+        """Points at fractions of the way from 0 to 1; shape (points, 2)."""
         t = share[:, None]
         return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t**2 * self.end
 
     def points(self) -> FloatArray:
-        """Points all along."""
+        """Points along the whole curve."""
         return self.at(np.linspace(0, 1, _SAMPLES))
 
     def between(self, first: float, last: float) -> "Arc":
-        """The part between two shares of the way."""
+        """The part between two fractions of the way."""
         start, end = self.at(np.array([first, last]))
         control = self.start * (1 - first) * (1 - last) + self.end * first * last
         control = control + self.control * (first * (1 - last) + last * (1 - first))
@@ -79,7 +79,7 @@ class Arc:
 
 
 def arc(source: Rectangle, target: Rectangle, bend: float) -> Arc:
-    """An arrow's curve from one box's edge to another's, bent by a share of half its length."""
+    """The curve of an arrow between the edges of two boxes, with a height in half lengths."""
     start, end = np.array([source.x, source.y]), np.array([target.x, target.y])
     along = end - start
     whole = Arc(start, (start + end) / 2 + bend * np.array([along[1], -along[0]]), end)
@@ -98,18 +98,18 @@ def bent_arc(
     *,
     has_return: bool,
 ) -> Arc:
-    """Bend an arrow as little as passes by all other boxes and along no other arrow.
+    """Bend an arrow as little as is needed to avoid other boxes, and other arrows' courses.
 
     Parameters
     ----------
     ends
-        Names of the boxes from and to which it leads.
+        Names of the two boxes that it joins.
     boxes
         All boxes of the picture.
     drawn
-        Arrows that are there already.
+        Arrows already drawn.
     has_return
-        Whether another one leads back, for which there must be room.
+        Whether another arrow leads back, which needs room.
     """
     source, target = (boxes[name] for name in ends)
     others = [box for name, box in boxes.items() if name not in ends]
@@ -126,7 +126,7 @@ def bent_arc(
 
 
 def _shared(points: FloatArray, other: FloatArray) -> float:
-    """Share of an arrow that lies along another one, up to a quarter, where they may meet."""
+    """Share of an arrow that lies along another one; up to a quarter, they may meet."""
     apart = np.hypot(*(points[::4, None, :] - other[None, ::4, :]).transpose(2, 0, 1))
     return max(float(np.mean(apart.min(axis=1) < _NEAR)) - 0.25, 0.0)
 
@@ -134,7 +134,7 @@ def _shared(points: FloatArray, other: FloatArray) -> float:
 def label_box(
     one: Arc, size: tuple[float, float], taken: Sequence[Rectangle], others: Sequence[Arc]
 ) -> Rectangle:
-    """Where on an arrow its words stand: as near to the middle as they hide nothing."""
+    """The place of a label on an arrow: as near to the middle as it hides nothing."""
     places = [Rectangle(float(x), float(y), *size) for x, y in one.at(np.array(_FRACTIONS))]
 
     def cost(place: Rectangle) -> float:

@@ -29,21 +29,21 @@ from headway.queueing.layers.flow import steps_of
 from headway.queueing.layers.parts import Entry, Task
 from headway.records import dataclass
 
-_MOST = 60  # tasks, and calls between them, in a picture that can be read; chosen
-_PAD, _BESIDE, _BETWEEN = 0.1, 0.3, 0.55  # inches: about words, between boxes, between layers
+_MOST = 60  # most tasks, and most calls between them, in a legible picture. Chosen
+_PAD, _BESIDE, _BETWEEN = 0.1, 0.3, 0.55  # inches: around words, between boxes, between layers
 _MARGIN, _TITLE, _LEGEND, _TITLE_SIZE = 0.1, 0.4, 0.6, 12.0
-_STRONGEST = 0.6  # opacity of what is always taken
-_THIN = 0.9  # opacity of paper behind words that arrows may pass
+_STRONGEST = 0.6  # opacity of a task or processor that is always busy
+_THIN = 0.9  # opacity of the paper behind words that arrows may cross
 _NARROWEST = 4.0  # inches: the width of the legend
 _SECONDS = unit("s")
-_THINNEST, _WIDEST = 0.75, 3.0  # points: of arrows
+_THINNEST, _WIDEST = 0.75, 3.0  # points: width of arrows
 _WORDS = {"call": "calls per request", "message": "messages", "forward": "passed on"}
 _LINES: dict[str, Any] = {"call": "-", "message": (0, (5, 3)), "forward": (0, (1, 1.5))}
 
 
 @dataclass(frozen=True)
 class _Box:
-    """A box with words, and the share of it that is taken; None where there is no limit."""
+    """A box with words, and the share of it that is in use; None if it has no limit."""
 
     words: str
     taken: float | None
@@ -52,7 +52,7 @@ class _Box:
 
 @dataclass(frozen=True)
 class _Call:
-    """Requests from a task to another: of what kind, how many for each of its own, and a second."""
+    """Requests from one task to another: their kind, number per request of the caller, and rate."""
 
     source: str
     target: str
@@ -62,19 +62,19 @@ class _Call:
 
 
 def layered_figure(model: Model, scale: Scale | None = None) -> Figure:
-    """Draw tasks in their processors, with calls between them, coloured by their load.
+    """Draw tasks in their processors, with calls between them, coloured by utilisation.
 
     Parameters
     ----------
     model
-        Of layered services; it is solved where every parameter has one value.
+        A model of layered services; it is solved if every parameter has a single value.
     scale
-        The units of the picture; those of the model's description if not given.
+        The units of the picture; by default those of the model's description.
 
     Raises
     ------
     GraphError
-        For more calls than can be told apart.
+        For more calls than are legible.
     """
     assert model.graph.layers is not None  # noqa: S101 - its kind says so
     values = {n: p.value for n, p in model.parameters.items() if p.value is not None}
@@ -96,7 +96,7 @@ def layered_figure(model: Model, scale: Scale | None = None) -> Figure:
 
 
 def _own_delays(layers: Layers) -> Iterator[str]:
-    """Processors without limit of one task: a frame would say nothing that limits."""
+    """Processors without limit that have a single task: a frame would show nothing."""
     for name, processor in layers.processors.items():
         tasks = [task for task in layers.tasks.values() if task.processor == name]
         if len(tasks) == 1 and float(processor.servers) == inf:
@@ -104,12 +104,12 @@ def _own_delays(layers: Layers) -> Iterator[str]:
 
 
 def traced_model_figure(traced: TracedModel) -> Figure:
-    """Draw the services of some traces at their highest load."""
+    """Draw the services of traces at their highest load."""
     return layered_figure(traced.model)
 
 
 def _calls(layers: Layers, numbers: Mapping[str, Any]) -> Iterator[_Call]:
-    """Requests between each two tasks, with their mean for each request of the caller."""
+    """Requests between each two tasks, with their mean per request of the caller."""
     found: dict[tuple[str, str, str], float] = {}
     often: dict[str, float] = {}
     for name, entry in layers.entries.items():
@@ -127,7 +127,7 @@ def _calls(layers: Layers, numbers: Mapping[str, Any]) -> Iterator[_Call]:
 
 
 def _requests(entry: Entry) -> Iterator[tuple[str, str, float]]:
-    """What an entry requests: of whom, how, and how often on average."""
+    """The requests that an entry makes: to which entry, of what kind, and their mean number."""
     for step, times in steps_of(entry.flow):
         for kind, calls in (("call", step.calls), ("message", step.sends)):
             yield from ((target, kind, float(times * mean)) for target, mean in calls.items())
@@ -136,7 +136,7 @@ def _requests(entry: Entry) -> Iterator[tuple[str, str, float]]:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What is drawn, with its numbers and their units."""
+    """The contents of the picture, with numbers and units."""
 
     layers: Layers
     frameless: frozenset[str]
@@ -144,7 +144,7 @@ class _Drawing:
     scale: Scale
 
     def task(self, name: str) -> tuple[str, float | None]:
-        """Words of a task, and the share of its threads that is taken."""
+        """The words for a task, and the share of its threads in use."""
         task = self.layers.tasks[name]
         count, named = float(task.threads), _copied(name, task.replicas)
         if task.clients:
@@ -157,7 +157,7 @@ class _Drawing:
         return f"{named}\n{threads}{share}", taken
 
     def processor(self, name: str) -> tuple[str, float | None]:
-        """Words of a processor, and the share of its servers that is busy."""
+        """The words for a processor, and the share of its servers that is busy."""
         count = float(self.layers.processors[name].servers)
         named = _copied(name, self.layers.processors[name].replicas)
         if count == inf:
@@ -173,7 +173,7 @@ class _Drawing:
 
 
 def _copied(name: str, copies: Amount) -> str:
-    """A name, with how many copies there are."""
+    """A name, with the number of its copies."""
     count = float(np.ravel(copies)[0])
     return literal(name) if count == 1 else f"{literal(name)} × {significant(count, 6)}"
 
@@ -189,7 +189,7 @@ def _percent(share: float) -> str:
 
 
 def _placed(drawing: _Drawing, calls: Sequence[_Call]) -> tuple[dict[str, _Box], dict[str, _Box]]:
-    """Tasks by name, and the frames of processors around them; callers above the called."""
+    """Tasks by name, and the frames of processors around them; callers are above the called."""
     layers = drawing.layers
     depth = _depths(layers.tasks, calls)
     groups = {
@@ -210,7 +210,7 @@ def _placed(drawing: _Drawing, calls: Sequence[_Call]) -> tuple[dict[str, _Box],
 
 
 def _depths(tasks: Mapping[str, Task], calls: Sequence[_Call]) -> dict[str, int]:
-    """How many tasks lie above each, on the longest way of requests to it."""
+    """How many tasks are above each, on the longest path of requests to it."""
     flow = nx.DiGraph((c.source, c.target) for c in calls if c.source != c.target)
     flow.add_nodes_from(tasks)
     if not nx.is_directed_acyclic_graph(flow):
@@ -220,7 +220,7 @@ def _depths(tasks: Mapping[str, Task], calls: Sequence[_Call]) -> dict[str, int]
 
 
 def _aim(within: Sequence[str], calls: Sequence[_Call], tasks: Mapping[str, _Box]) -> float:
-    """Where the callers of a group stand, on average, from left to right."""
+    """Mean horizontal position of a group's callers."""
     above = [tasks[c.source].place.x for c in calls if c.target in within and c.source in tasks]
     return float(np.mean(above)) if above else 0.0
 
@@ -234,7 +234,7 @@ def _row(
     tasks: dict[str, _Box],
     frames: dict[str, _Box],
 ) -> float:
-    """Place processors beside each other, as many as there is room for; the lower end of all."""
+    """Place processors beside each other, as many as fit; return the lower end of all."""
     boxes = {name: _group(drawing, name, groups[name], depth) for name in row}
     widths = {name: group.width for name, group in boxes.items()}
     for line in _broken(row, widths, WIDTH - 2 * _MARGIN):
@@ -256,7 +256,7 @@ def _row(
 
 @dataclass(frozen=True)
 class _Group:
-    """A processor with its tasks, their places from its upper left corner."""
+    """A processor with its tasks, placed relative to its upper left corner."""
 
     words: str
     busy: float | None
@@ -266,7 +266,7 @@ class _Group:
 
 
 def _group(drawing: _Drawing, name: str, within: Sequence[str], depth: Mapping[str, int]) -> _Group:
-    """Tasks of a processor, those of one layer beside each other where there is room."""
+    """Place the tasks of a processor; those of one layer are beside each other if they fit."""
     framed = name not in drawing.frameless
     words, busy = drawing.processor(name)
     head, pad = (size_of(words)[1] + _PAD, _PAD) if framed else (0.0, 0.0)
@@ -283,7 +283,7 @@ def _group(drawing: _Drawing, name: str, within: Sequence[str], depth: Mapping[s
 
 
 def _broken(names: Sequence[str], widths: Mapping[str, float], room: float) -> list[list[str]]:
-    """What stands beside each other, in as many lines as it needs."""
+    """Boxes of a row divided into as many lines as they need."""
     lines: list[list[str]] = [[]]
     for name in names:
         if lines[-1] and _length([*lines[-1], name], widths) > room:
@@ -293,7 +293,7 @@ def _broken(names: Sequence[str], widths: Mapping[str, float], room: float) -> l
 
 
 def _length(line: Sequence[str], widths: Mapping[str, float]) -> float:
-    """How wide a line is, with the room between its boxes."""
+    """Width of a line, including the space between its boxes."""
     return sum(widths[name] + _BESIDE for name in line) - _BESIDE
 
 
@@ -303,7 +303,7 @@ def _stacked(
     middle: float,
     top: float,
 ) -> tuple[dict[str, Rectangle], float]:
-    """Rows below each other, each about the middle: the boxes, and the lower end of the last."""
+    """Rows below each other, each centred: the boxes, and the lower end of the last row."""
     widths = {name: width for name, (width, _) in sizes.items()}
     boxes: dict[str, Rectangle] = {}
     low = top
@@ -326,7 +326,7 @@ def _size(words: str) -> tuple[float, float]:
 def _drawn(
     tasks: Mapping[str, _Box], frames: Mapping[str, _Box], calls: Sequence[_Call], title: str
 ) -> Figure:
-    """Draw what has its place: an inch of the picture is an inch of the figure."""
+    """Draw a placed picture: an inch of the picture is an inch of the figure."""
     places = {name: box.place for name, box in tasks.items()}
     arcs: dict[tuple[str, str], Arc] = {}
     pairs = dict.fromkeys((c.source, c.target) for c in calls)
@@ -353,7 +353,7 @@ def _drawn(
 
 
 def _head(frame: _Box) -> Rectangle:
-    """Where the words of a frame stand."""
+    """The place of a frame's words."""
     width, height = size_of(frame.words)
     left, top = frame.place.x - frame.place.width / 2, frame.place.y + frame.place.height / 2
     return Rectangle(left + _PAD + width / 2, top - _PAD - height / 2, width, height)
@@ -394,7 +394,7 @@ def _paper(
 
 
 def _draw_box(axes: Axes, box: _Box, *, is_frame: bool) -> None:
-    """Draw a task, or the frame of a processor, tinted by what is taken of it."""
+    """Draw a task, or the frame of a processor, tinted by its utilisation."""
     place = box.place
     corner = place.x - place.width / 2, place.y - place.height / 2
     style = "round,pad=0,rounding_size=0.08"
@@ -415,12 +415,12 @@ def _draw_box(axes: Axes, box: _Box, *, is_frame: bool) -> None:
 
 
 def _tint(share: float | None) -> Any:
-    """A colour that is stronger for what is taken more of the time."""
+    """A colour that is stronger for a larger utilisation."""
     return to_rgba(SECOND, _STRONGEST * min(max(share or 0.0, 0.0), 1.0))
 
 
 def _widths(calls: Sequence[_Call]) -> dict[tuple[str, str], float]:
-    """Widths of arrows by requests a second [points]; all alike where those are not known."""
+    """Widths of arrows by requests per second [points]; all equal if these are not known."""
     rates: dict[tuple[str, str], float] = {}
     for call in calls:
         ends = call.source, call.target
@@ -463,5 +463,5 @@ def _explain(figure: Figure, axes: Axes, kinds: set[str]) -> None:
                 handles=marks, loc="lower center", bbox_to_anchor=at, ncols=3, frameon=False,
                 borderaxespad=0.2, columnspacing=1.2,
             )  # fmt: skip
-            if marks is lines:  # the last one stays by itself
+            if marks is lines:  # axes keep their last legend by themselves
                 axes.add_artist(legend)

@@ -1,4 +1,4 @@
-"""Where boxes stand: along the flow of jobs, from left to right or from top to bottom."""
+"""The places of boxes: along the flow of jobs, from left to right or from top to bottom."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -13,12 +13,13 @@ from headway.models.plotting.looks.page import size_of
 from headway.records import dataclass
 
 _PAD = 0.09  # inches between a box's edge and its words
-_BESIDE, _GAP, _SIDE = 0.25, 0.45, 0.35  # inches between boxes: in a row, along the flow, to others
+# inches between boxes: in a row, along the flow, to those beside it
+_BESIDE, _GAP, _SIDE = 0.25, 0.45, 0.35
 _MARGIN, _FRAME = 0.1, 0.12
 
 
 class Way(Enum):
-    """Which way jobs flow in a picture."""
+    """The direction in which jobs flow in a picture."""
 
     RIGHT = "right"
     DOWN = "down"
@@ -26,18 +27,18 @@ class Way(Enum):
 
 @dataclass(frozen=True)
 class Picture:
-    """Places of everything [inches], y upwards.
+    """Places of everything [inches], with y upwards.
 
     Parameters
     ----------
     scheme
-        What is drawn.
+        The contents of the picture.
     boxes
         Place of each box, by name.
     arcs
-        Curve of each arrow, by its ends.
+        Curve of each arrow, by the boxes it joins.
     labels
-        Place of the words of each arrow that has some.
+        Place of the label of each arrow that has one.
     """
 
     scheme: Scheme
@@ -47,7 +48,7 @@ class Picture:
 
     @property
     def frames(self) -> list[Rectangle]:
-        """Frames around boxes that belong together, where no other box stands between them."""
+        """Frames around boxes that belong together, if no other box is between them."""
         around = []
         for names in self.scheme.frames:
             inside = np.concatenate([self.boxes[name].corners for name in names])
@@ -59,7 +60,7 @@ class Picture:
 
     @property
     def ends(self) -> tuple[float, float, float, float]:
-        """Left, right, lower and upper end of all that is drawn, with a margin."""
+        """Left, right, lower and upper end of everything drawn, with a margin."""
         boxes = [*self.boxes.values(), *self.labels.values(), *self.frames]
         corners = [box.corners for box in boxes]
         points = np.concatenate([*corners, *(one.points() for one in self.arcs.values())])
@@ -79,11 +80,11 @@ def placed(scheme: Scheme, way: Way, widest: float) -> Picture:
     Parameters
     ----------
     scheme
-        What is drawn.
+        The contents of the picture.
     way
-        Which way jobs flow.
+        The direction of the flow.
     widest
-        Width beyond which boxes of a row are put into several [inches]; for `Way.DOWN`.
+        Width above which the boxes of a row are divided into several rows [inches]; for `Way.DOWN`.
     """
     sizes = {name: _size(part.words) for name, part in scheme.parts.items()}
     rows = _layers(scheme)
@@ -105,7 +106,7 @@ def _size(words: str) -> tuple[float, float]:
 
 
 def _layers(scheme: Scheme) -> list[list[str]]:
-    """Names by how far jobs have come, those that go back left out."""
+    """Names by how far jobs have come, ignoring routes that lead back."""
     flow = nx.DiGraph()
     flow.add_nodes_from(scheme.named(Sort.SOURCE, Sort.STATION))
     sources = scheme.named(Sort.SOURCE)
@@ -114,7 +115,7 @@ def _layers(scheme: Scheme) -> list[list[str]]:
     flow.remove_edges_from(_returns(flow))
     rows = [list(row) for row in nx.topological_generations(flow)]
     depths = {name: depth for depth, row in enumerate(rows) for name in row}
-    for source in sources:  # right before the first station that its jobs come to
+    for source in sources:  # just before the first station that its jobs reach
         first = min((depths[name] for name in flow[source]), default=1)
         depths[source] = max(first - 1, 0)
     names = [name for row in rows for name in row]
@@ -122,7 +123,7 @@ def _layers(scheme: Scheme) -> list[list[str]]:
 
 
 def _returns(flow: "nx.DiGraph[str]") -> list[tuple[str, str]]:
-    """Routes that lead back to where jobs were before, followed from the first box on."""
+    """Routes that lead back to stations where jobs have been, followed from the first box."""
     returns, done, here = [], set[str](), list[str]()
     for start in flow:
         steps = [(start, iter(flow[start]))] if start not in done else []
@@ -145,7 +146,7 @@ def _returns(flow: "nx.DiGraph[str]") -> list[tuple[str, str]]:
 def _cut(
     row: list[str], sizes: Mapping[str, tuple[float, float]], widest: float
 ) -> list[list[str]]:
-    """Put the boxes of a row into several rows where they are wider than there is room."""
+    """Divide the boxes of a row into several rows if they are too wide."""
     rows: list[list[str]] = [[]]
     for name in row:
         width = sum(sizes[one][0] + _BESIDE for one in (*rows[-1], name))
@@ -180,7 +181,7 @@ def _along(
 
 
 def _gap(scheme: Scheme, rows: tuple[Sequence[str], Sequence[str]], way: Way) -> float:
-    """Room between two rows, for the longest label between them."""
+    """Space between two rows, for the longest label between them."""
     words = [
         size_of(edge.label)[0 if way is Way.RIGHT else 1]
         for edge in scheme.edges
@@ -195,7 +196,7 @@ def _beside(
     sizes: Mapping[str, tuple[float, float]],
     way: Way,
 ) -> dict[str, Rectangle]:
-    """Place formulas above a flow to the right and links below it; else to the right and left."""
+    """Place formulas above a flow to the right and links below it; for other flows to the sides."""
     placed: dict[str, Rectangle] = {}
     is_right = way is Way.RIGHT
     for sort in (Sort.FORMULA, Sort.LINK):
@@ -215,7 +216,7 @@ def _beside(
 
 
 def _chained(scheme: Scheme, names: Sequence[str]) -> list[str]:
-    """Boxes in their order, but what one uses stands right before it, so that arrows are short."""
+    """Boxes in order, but what a box uses comes just before it, so that arrows are short."""
     uses: dict[str, list[str]] = {name: [] for name in names}
     for edge in scheme.edges:
         if edge.source in uses and edge.target in uses:
@@ -235,7 +236,7 @@ def _chained(scheme: Scheme, names: Sequence[str]) -> list[str]:
 
 
 def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Rectangle], *, is_right: bool) -> float:
-    """Where a box had best be: beside those that it is bound to."""
+    """The ideal place of a box: beside those that it is bound to."""
     ends = [{edge.source, edge.target} for edge in scheme.edges]
     bound = {other for pair in ends if name in pair for other in pair if other in boxes}
     around = [boxes[other] for other in bound] or list(boxes.values())
@@ -243,7 +244,7 @@ def _aim(scheme: Scheme, name: str, boxes: Mapping[str, Rectangle], *, is_right:
 
 
 def _level(boxes: Mapping[str, Rectangle], thick: float, sort: Sort, way: Way) -> float:
-    """How far to the side boxes stand that are no part of the flow: links on the other side."""
+    """How far to the side boxes outside the flow are; links are on the other side."""
     away = 1 if sort is Sort.FORMULA else -1
     ends = (
         away * box.y + box.height / 2 if way is Way.RIGHT else away * box.x + box.width / 2
@@ -253,7 +254,7 @@ def _level(boxes: Mapping[str, Rectangle], thick: float, sort: Sort, way: Way) -
 
 
 def _apart(aims: Sequence[float], long: Sequence[float]) -> list[float]:
-    """Places in their order, near to the aims, that leave room between boxes."""
+    """Places in order, near to the ideal ones, with space between boxes."""
     places: list[float] = []
     for aim, size, before in zip(aims, long, (0.0, *long[:-1]), strict=True):
         least = places[-1] + (before + size) / 2 + _BESIDE if places else aim
@@ -265,7 +266,7 @@ def _apart(aims: Sequence[float], long: Sequence[float]) -> list[float]:
 def _labels(
     scheme: Scheme, boxes: Mapping[str, Rectangle], arcs: Mapping[tuple[str, str], Arc]
 ) -> dict[tuple[str, str], Rectangle]:
-    """Places of words, each where it hides no box and no other words."""
+    """Places of labels, each where it hides no box and no other label."""
     labels: dict[tuple[str, str], Rectangle] = {}
     for edge in scheme.edges:
         if not (edge.is_route and edge.label):
@@ -278,7 +279,7 @@ def _labels(
 
 
 def best(schemes: Iterable[tuple[Scheme, Way]], widest: float) -> Picture:
-    """Place schemes until one is no wider than there is room; else the narrowest."""
+    """Place schemes until one fits the width; otherwise the narrowest."""
     tried = []
     for scheme, way in schemes:
         picture = placed(scheme, way, widest)

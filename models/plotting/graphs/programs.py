@@ -1,4 +1,4 @@
-"""A picture of a program: which numbers each of its formulas is calculated from."""
+"""A picture of a program: the numbers from which each of its formulas is calculated."""
 
 import textwrap
 
@@ -15,23 +15,23 @@ from headway.models.structure.parts.networks import to_networkx
 from headway.models.structure.parts.routes import MOST_SHOWN
 
 _PARAMETER, _FORMULAS = "parameter", ("formula", "output")
-_LETTERS = 28  # in a line of a box
+_LETTERS = 28  # letters per line of a box
 
 
 def program_figure(solution: Solution, scale: Scale) -> Figure:
-    """Draw links and formulas of a program: values at one point, and the parameters they take.
+    """Draw links and formulas of a program: values at one point, and the parameters they use.
 
     Parameters
     ----------
     solution
-        Of a model without stations, at one operating point.
+        A solution of a model without stations, at one operating point.
     scale
         The units of the picture.
 
     Raises
     ------
     GraphError
-        For more arrows than can be told apart.
+        For more arrows than are legible.
     """
     drawn = to_networkx(solution.model.graph)
     parts, edges = {}, []
@@ -41,7 +41,7 @@ def program_figure(solution: Solution, scale: Scale) -> Figure:
             continue
         own = [each for each, what in map(_named, drawn.predecessors(node)) if what == _PARAMETER]
         is_link = sort not in _FORMULAS
-        kind = [drawn.nodes[node]["kind"]] if "kind" in drawn.nodes[node] else []  # a name alone
+        kind = [drawn.nodes[node]["kind"]] if "kind" in drawn.nodes[node] else []  # the name alone
         lines = [node, *kind] if is_link else _value(solution, name, scale)
         words = "\n".join([*lines, *_given(own)])
         parts[node] = PictureBox(words, Sort.STATION)
@@ -53,20 +53,20 @@ def program_figure(solution: Solution, scale: Scale) -> Figure:
 
 
 def _named(node: str) -> tuple[str, str]:
-    """A node's name, and what it is where that stands in brackets after it."""
+    """A node's name, and its kind, which follows it in brackets."""
     name, found, sort = node.removesuffix(")").rpartition(" (")
     return (name, sort) if found else (node, "")
 
 
 def _given(names: list[str]) -> list[str]:
-    """The parameters that a number depends on itself, line by line."""
+    """The parameters on which a number depends directly, line by line."""
     if not names:
         return []
     return textwrap.wrap(f"from {', '.join(map(spoken, names))}", _LETTERS)
 
 
 def _value(solution: Solution, name: str, scale: Scale) -> list[str]:
-    """The name of a calculated number, and its value where the solution has it."""
+    """The name of a calculated number, with its value if the solution has it."""
     if name not in solution.outputs:
         return [spoken(name)]
     value = float(np.ravel(solution[name])[0])

@@ -1,4 +1,4 @@
-"""What a picture of a graph holds: boxes with their words, and arrows between them."""
+"""The contents of a picture of a graph: boxes with words, and arrows between them."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ from headway.models.structure.parts.networks import to_networkx
 from headway.records import dataclass
 
 _SATURATED = 0.995
-_LABEL = 18  # letters in a line beside an arrow
-_MOST_NUMBERS = 3  # of a station that are written into its box
+_LABEL = 18  # letters per line beside an arrow
+_MOST_NUMBERS = 3  # most numbers of a station that are written into its box
 
 
 class Sort(Enum):
-    """What a box stands for."""
+    """The kind of thing that a box stands for."""
 
     STATION = "station"
     LINK = "link"
@@ -29,14 +29,14 @@ class Sort(Enum):
 
 @dataclass(frozen=True)
 class PictureBox:
-    """A box of the picture, or the words where jobs come from.
+    """A box of the picture, or the words for where jobs come from.
 
     Parameters
     ----------
     words
-        What stands in it, line by line.
+        Its words, line by line.
     sort
-        What it is.
+        The kind of thing that it stands for.
     is_full
         Whether it is a saturated station.
     """
@@ -53,13 +53,13 @@ class Edge:
     Parameters
     ----------
     source, target
-        Names of boxes.
+        Names of the two boxes.
     label
-        Words beside the arrow.
+        The label of the arrow.
     is_route
-        Whether jobs go along it.
+        Whether jobs move along it.
     is_both
-        Whether they come back along it too.
+        Whether jobs move along it in both directions.
     """
 
     source: str
@@ -71,14 +71,14 @@ class Edge:
 
 @dataclass(frozen=True)
 class Scheme:
-    """Boxes by name, the arrows between them, and names of boxes that stand in a frame."""
+    """Boxes by name, the arrows between them, and names of boxes that share a frame."""
 
     parts: Mapping[str, PictureBox]
     edges: tuple[Edge, ...]
     frames: tuple[tuple[str, ...], ...] = ()
 
     def named(self, *sorts: Sort) -> list[str]:
-        """Names of the boxes of some sorts."""
+        """Names of the boxes of some kinds."""
         return [name for name, part in self.parts.items() if part.sort in sorts]
 
 
@@ -90,23 +90,23 @@ def scheme_of(
     scale: Scale,
     values: Mapping[str, str] | None = None,
 ) -> Scheme:
-    """Say what a picture of a graph holds.
+    """The contents of the picture of a graph.
 
     Parameters
     ----------
     graph
         A graph with stations.
     utilisations
-        Share of each station that is busy, 0 to 1, of those that are known.
+        Utilisation of each station, 0 to 1, where it is known.
     terminals
-        What is known of a population that circulates; None where jobs arrive from outside.
+        What is known of a closed population; None if jobs arrive from outside.
     wide
-        Letters in a line of a box.
+        Letters per line of a box.
     scale
         The units of the picture.
     values
-        Parameters that have one value, with it as text: a number that is the parameter of its
-        own name, such as a service time ``service_time``, is shown by it.
+        Values, as text, of the parameters that have a single one: a number that is the parameter of
+        its own name, such as a service time ``service_time``, is shown by its value.
     """
     parts, edges, known = {}, [], values or {}
     for source in sources_of(graph, terminals, scale):
@@ -131,7 +131,7 @@ def scheme_of(
 
 
 def _fork(graph: ModelGraph, name: str, branches: Sequence[str]) -> Iterator[Edge]:
-    """Arrows of a fork: its parts, and from each of its branches to where they are joined."""
+    """Arrows of a fork: to its branches, and from each branch to where its parts are joined."""
     after = [one.target for one in graph.routes if one.source == name and one.target != name]
     for branch in branches:
         yield Edge(name, branch, "part")
@@ -146,7 +146,7 @@ def _is_joined(graph: ModelGraph, edge: Edge) -> bool:
 
 
 def _between(graph: ModelGraph, parts: Mapping[str, PictureBox]) -> Iterator[Edge]:
-    """Arrows between the parts of a graph, but for those from a station to itself."""
+    """Arrows between the parts of a graph, except those from a station to itself."""
     for source, target, marks in to_networkx(graph).edges(data=True):
         if source in parts and target in parts and source != target:
             text = str(marks.get("probability", ""))
@@ -178,7 +178,7 @@ def _station(
 
 
 def _numbers(component: Component, wide: int, scale: Scale, values: Mapping[str, str]) -> str:
-    """A component's numbers, those of its kind where they are few."""
+    """A component's numbers; those of its kind too, if they are few."""
     lines = []
     for name, reads in numbers_of(component):
         if name not in component.fields or len(component.fields) <= _MOST_NUMBERS:
@@ -188,7 +188,7 @@ def _numbers(component: Component, wide: int, scale: Scale, values: Mapping[str,
 
 
 def _words(name: str) -> str:
-    """A number's name as words: of a class, with its name."""
+    """A number's name in words; with the name of its class, if it has one."""
     number, _, job_class = name.rstrip("]").partition("[")
     return f"{number.replace('_', ' ')} {job_class}".rstrip()
 
@@ -204,9 +204,9 @@ def _wrapped(text: str, wide: int) -> str:
 
 
 def _parted(word: str, wide: int) -> str:
-    """A word longer than a line with a space after the last bracket that a line has room for.
+    """A word longer than a line, with a space after the last bracket that fits on a line.
 
-    Both sides of the space are too long for one line, so that it always becomes the end of one.
+    The two parts together do not fit on one line, so the space always becomes a line break.
     """
     if len(word) <= wide:
         return word

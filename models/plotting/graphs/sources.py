@@ -1,4 +1,4 @@
-"""Where the jobs of a graph come from: arrivals, classes, terminals, and who goes back to them."""
+"""Where the jobs of a graph come from: arrivals, classes, terminals, and who returns to them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -13,23 +13,23 @@ from headway.models.structure.parts.class_ways import EVERY
 from headway.models.structure.parts.components import Route
 from headway.records import dataclass
 
-_SURE = 1 - 1e-9  # a sum of probabilities that leaves nothing over
+_SURE = 1 - 1e-9  # a sum of probabilities above which nothing is left over
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where jobs come from.
+    """A place that jobs come from.
 
     Parameters
     ----------
     name
-        Of its box; no station is called so.
+        Name of its box, which no station has.
     words
-        What it says.
+        Its words.
     entries
-        Stations where jobs come in, with the share of each where there are several.
+        Stations where jobs enter, with the share of each if there are several.
     back
-        Stations from which jobs go back to it.
+        Stations from which jobs return to it.
     """
 
     name: str
@@ -39,14 +39,14 @@ class Source:
 
 
 def sources_of(graph: ModelGraph, terminals: str | None, scale: Scale) -> Iterator[Source]:
-    """Find where jobs come from; classes that go the same way come from the same place.
+    """Find where jobs come from; classes with the same routes have a common source.
 
     Parameters
     ----------
     graph
         A graph with stations.
     terminals
-        What is known of a population that circulates; None where jobs arrive from outside.
+        What is known of a closed population; None if jobs arrive from outside.
     scale
         The units of the picture.
     """
@@ -74,7 +74,7 @@ def sources_of(graph: ModelGraph, terminals: str | None, scale: Scale) -> Iterat
 
 
 def is_visited(graph: ModelGraph) -> bool:
-    """Whether visits are given instead of routes: jobs come to each station and go back."""
+    """Whether visits are given in place of routes: jobs go to each station and back."""
     return not (graph.routes or graph.class_ways.routes)
 
 
@@ -93,7 +93,7 @@ def _of_classes(graph: ModelGraph, scale: Scale) -> Iterator[Source]:
 
 
 def _entries(graph: ModelGraph, name: str) -> dict[str, str]:
-    """Stations where a class comes in, with its shares where it has several."""
+    """Stations where a class enters, with its shares if there are several."""
     if is_visited(graph):
         visited = (
             station
@@ -110,7 +110,7 @@ def _entries(graph: ModelGraph, name: str) -> dict[str, str]:
 
 
 def _back(graph: ModelGraph, entries: Mapping[str, str], name: str) -> frozenset[str]:
-    """Stations that jobs of a class reach, and from which they may go back where they came from."""
+    """Stations that jobs of a class reach, and from which they may return to their source."""
     if is_visited(graph):
         return frozenset(entries)
     own = [r for r in (*graph.routes, *graph.class_ways.routes) if r.job_class in (name, EVERY)]
@@ -124,13 +124,13 @@ def _back(graph: ModelGraph, entries: Mapping[str, str], name: str) -> frozenset
 
 
 def _is_sure(routes: list[Route]) -> bool:
-    """Whether routes are numbers that leave nothing over."""
+    """Whether routes are numbers whose sum leaves nothing over."""
     shares = [route.probability.constant for route in routes]
     return None not in shares and sum(share or 0.0 for share in shares) >= _SURE
 
 
 def _class_words(name: str, loads: Mapping[str, Formula], scale: Scale) -> str:
-    """A class with its numbers, a line each."""
+    """A class with its numbers, one per line."""
     numbers = (
         f"{key.replace('_', ' ')} {number_text(load, LOAD_UNITS.get(key, ONE), scale)}"
         for key, load in loads.items()

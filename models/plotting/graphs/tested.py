@@ -1,4 +1,4 @@
-"""What a load test tested, drawn: who sends requests, and the system that answers them."""
+"""What a load test measured, drawn: the clients that send requests, and the system that answers."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from headway.numerals import four_digits
 
 
 def tested_figure(test: LoadTest) -> Figure:
-    """Draw what was tested: who sends requests, how many, and the system that answers."""
+    """Draw what was tested: who sends requests, how many, and the system that answers them."""
     closed = all(point.loop is Loop.CLOSED for point in test.points)
     sent = [_ends([p.population for p in test.points], "clients, who wait for answers")] * closed
     sent += [_ends([p.offered_rate for p in test.points], "op/s, whatever the answers")]
@@ -26,7 +26,7 @@ def tested_figure(test: LoadTest) -> Figure:
 
 
 def _ends(numbers: Sequence[float | None], what: str) -> str:
-    """The least and the largest of some numbers as text; nothing where there are none."""
+    """The least and the largest of some numbers as text; empty if there are none."""
     known = [number for number in numbers if number is not None]
     if not known:
         return ""

@@ -1,1 +1,1 @@
-"""How figures look: axes and their ticks, and the colours of light and dark."""
+"""The look of figures: axes and their ticks, and the colours for light and dark pages."""

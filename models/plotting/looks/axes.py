@@ -1,4 +1,4 @@
-"""Axes of figures: logarithmic where asked or where values span decades; ticks in full."""
+"""Axes of figures: logarithmic if asked, or if values span decades; ticks written in full."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -25,25 +25,26 @@ from headway.kinds import FloatArray
 Way = Literal["x", "y"]
 
 LOGS = ("x", "y", "xy", "none")
-"""Which axes can be asked to be logarithmic."""
+"""Choices of logarithmic axes."""
 
 DECADES = 100.0
-"""Ratio of the largest value to the least from which an axis may become logarithmic on its own."""
+"""Ratio of the largest value to the least above which an axis may become logarithmic by default."""
 
 _LOW = 0.1
-_SEPARATED = 10_000.0  # from here ticks have commas
-_LONG, _FEW_TICKS = 100_000.0, 6  # from here ticks need so much room that few can stand
+_SEPARATED = 10_000.0  # ticks from this have commas
+_LONG, _FEW_TICKS = 100_000.0, 6  # ticks from this are so long that only this many fit
 _LONGEST = 1e12  # the largest tick that is written in full
-_ROOM = 1.25  # beyond the least and largest value of a logarithmic axis
-_MOST_TICKS, _STEPS = 9, (1, 2, 5, 10)  # of a binary axis, and powers of two between them
-_FEW = 300.0  # ratio below which 2 and 5 are written too
+_ROOM = 1.25  # space beyond the least and largest value of a logarithmic axis, as a factor
+# most ticks of a binary axis, and powers of two between them
+_MOST_TICKS, _STEPS = 9, (1, 2, 5, 10)
+_FEW = 300.0  # ratio of its ends below which a decade also has ticks at 2 and 5
 
 
 def spans_decades(values: FloatArray) -> bool:
     """Whether values need a logarithmic axis: over two decades, and most of them at the low end.
 
-    The largest is over 100 times the least, all are positive, and half of them lie below a
-    tenth of the largest; evenly spread ones, such as 1 to 1,000 by 1, stay on a linear axis.
+    They do if the largest is over 100 times the least, all are positive, and half of them are below
+    a tenth of the largest; evenly spaced values, such as 1 to 1,000 by 1, stay on a linear axis.
 
     Examples
     --------
@@ -58,19 +59,19 @@ def spans_decades(values: FloatArray) -> bool:
 
 
 def set_scales(figure: Figure, log: str | None) -> None:
-    """Make axes logarithmic: those asked for, or where none are asked those that span decades.
+    """Make axes logarithmic: those asked for, or by default those that span decades.
 
     Parameters
     ----------
     figure
-        Of lines or points; bars and names have no logarithm.
+        A figure of lines or points; bars and names have no logarithm.
     log
-        One of `LOGS`; None leaves it to the values.
+        One of `LOGS`; None lets the values decide.
 
     Raises
     ------
     InvalidParameter
-        For another word, and where no such axis of the figure has only positive values.
+        For another word, and if no such axis of the figure has only positive values.
     """
     if log not in (None, *LOGS):
         msg = f"log={log!r}: name the logarithmic axes as x, y or xy, or none"
@@ -90,7 +91,7 @@ def set_scales(figure: Figure, log: str | None) -> None:
 
 
 def _groups(figure: Figure, way: Way) -> list[list[Axes]]:
-    """Panels that share an axis, once each, where it is linear."""
+    """Panels that share a linear axis, each group once."""
     groups: list[list[Axes]] = []
     for axes in figure.axes:
         shared = getattr(axes, f"get_shared_{way}_axes")().get_siblings(axes)
@@ -109,19 +110,19 @@ def _axis(axes: Axes, way: Way) -> Axis:
 
 
 def _lines(group: Iterable[Axes]) -> list[Line2D]:
-    """Lines and points of data, not those across a panel."""
+    """Lines and points of data, excluding lines across a panel."""
     return [line for axes in group for line in axes.lines if line.get_transform() == axes.transData]
 
 
 def _data(line: Line2D, way: Way) -> FloatArray:
-    """Numbers drawn: those that are marked, or all of a line without marks."""
+    """Numbers drawn: the marked ones, or all of a line without marks."""
     numbers = np.asarray(line.get_xdata() if way == "x" else line.get_ydata(), float)
     every: Any = line.get_markevery()
     return numbers if every is None else numbers[every]
 
 
 def _values(group: list[Axes], way: Way) -> FloatArray:
-    """Numbers of what is marked, or where nothing is of all lines: one may well cross zero."""
+    """Marked numbers; without marks, those of all lines, any of which may cross zero."""
     lines = _lines(group)
     marked = [line for line in lines if line.get_marker() not in ("", "None", None)]
     drawn = [_data(line, way) for line in marked or lines]
@@ -129,7 +130,7 @@ def _values(group: list[Axes], way: Way) -> FloatArray:
 
 
 def _is_able(group: list[Axes], way: Way) -> bool:
-    """Whether all that is drawn along an axis is positive, and numbers."""
+    """Whether everything along an axis is a positive number."""
     values = _values(group, way)
     finite = values[np.isfinite(values)]
     named = any(isinstance(_axis(a, way).get_major_formatter(), FixedFormatter) for a in group)
@@ -144,7 +145,7 @@ def _is_shown(group: list[Axes]) -> bool:
 
 
 def _make_log(group: list[Axes], way: Way) -> None:
-    """Change the scale of panels that share an axis; its upper end stays, or leaves points room."""
+    """Make panels that share an axis logarithmic; its upper end stays, or leaves points space."""
     values = _values(group, way)
     finite = values[np.isfinite(values)]
     low = float(finite.min()) / _ROOM
@@ -158,14 +159,14 @@ def _make_log(group: list[Axes], way: Way) -> None:
 
 
 def write_log_ticks(axis: Axis, ratio: float) -> None:
-    """Say 10, 20, 50, 100 rather than powers of ten; over many decades 10, 100, 1,000."""
+    """Write 10, 20, 50, 100 rather than powers of ten; over many decades 10, 100, 1,000."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if ratio < _FEW else (1,)))
     axis.set_major_formatter(FuncFormatter(_in_full))
     axis.set_minor_formatter(NullFormatter())
 
 
 def write_binary_ticks(axes: Axes, *, sizes: bool = False) -> None:
-    """Make the x axis logarithmic to base 2, and say 1, 4, 16, or of sizes 4 Ki, 1 Mi."""
+    """Make the x axis logarithmic to base 2, with ticks such as 1, 4, 16, or 4 Ki, 1 Mi."""
     axes.set_xscale("log", base=2)
     low, high = axes.get_xlim()
     least = np.log2(high / low) / _MOST_TICKS
@@ -186,14 +187,14 @@ def _in_full(value: float, _place: int | None = None) -> str:
 
 
 class InFull(ScalarFormatter):
-    """Numbers of a linear axis in full: no offset, no power of ten, commas from 10,000 on."""
+    """Ticks of a linear axis in full: no offset, no power of ten, commas from 10,000 on."""
 
     def __init__(self) -> None:
         super().__init__(useOffset=False)
         self._top = 0.0
 
     def set_locs(self, locs: Any) -> None:
-        """Take the ticks; only a number too long to read keeps its power of ten."""
+        """Set the ticks; only a number too long to read keeps its power of ten."""
         self._top = float(np.max(np.abs(locs), initial=0.0))
         self.set_scientific(not (1 / _LONGEST < self._top < _LONGEST))
         super().set_locs(locs)

@@ -1,4 +1,4 @@
-"""Two palettes, for light and dark pages; a figure is drawn in the first, and changed over."""
+"""Two palettes, for light and dark pages; a figure is drawn in the first and then converted."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class Palette:
     series
         Colours of series in the order of use.
     ink, paper
-        Of letters and measurements, and behind all.
+        Colour of letters and measurements, and of the background.
     """
 
     series: tuple[str, ...]
@@ -38,15 +38,16 @@ DARK = Palette(
     "#e4e6e9",
     "#16191d",
 )
-"""The same colours, lighter, on nearly black; none is a plain grey, so that none changes twice."""
+"""The same colours, lighter, on nearly black; none is a neutral grey, so none is converted twice.
+"""
 
-_SHADES = 256  # of a map of colours
+_SHADES = 256  # of a colour map
 
 _PARTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 
 
 def on_dark(colour: Any) -> Any:
-    """Change a colour of a light page into that of a dark one; a grey keeps its distance to ink.
+    """Convert a colour of a light page to a dark page; a grey keeps its distance from the ink.
 
     Examples
     --------
@@ -66,8 +67,8 @@ def on_dark(colour: Any) -> Any:
 
 
 def darken(figure: Figure) -> None:
-    """Change every colour of a figure into that of a dark page."""
-    for axes in figure.axes:  # ticks that are yet to be made
+    """Convert every colour of a figure for a dark page."""
+    for axes in figure.axes:  # for ticks that are created later
         axes.tick_params(which="both", colors=DARK.ink, grid_color=on_dark("0.9"))
     done: set[int] = set()
     for artist in figure.findobj():
@@ -77,7 +78,7 @@ def darken(figure: Figure) -> None:
 
 
 def _change(artist: Any) -> None:
-    """Change the colours that an artist has, and those of the box or arrow of a text."""
+    """Convert the colours of an artist, and those of the box or arrow of a text."""
     beside = getattr(artist, "get_bbox_patch", lambda: None)(), getattr(artist, "arrow_patch", None)
     for patch in filter(None, beside):
         _change(patch)
@@ -92,7 +93,7 @@ def _change(artist: Any) -> None:
 
 
 def _changed(colours: Any) -> Any:
-    """One colour, or each of several."""
+    """One colour converted, or each of several."""
     if isinstance(colours, str):
         return colours if colours in ("none", "auto") else on_dark(colours)
     is_one = len(colours) in (3, 4) and not hasattr(colours[0], "__len__")

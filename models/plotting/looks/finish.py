@@ -1,4 +1,4 @@
-"""The last touch of every figure: its scales, its ticks, room for legends, its colours."""
+"""The last touches to every figure: scales, ticks, space for legends, colours."""
 
 from matplotlib.figure import Figure
 
@@ -8,16 +8,16 @@ from headway.models.plotting.looks.legends import make_room
 
 
 def finished(figure: Figure, log: str | None = None, dark: bool = False) -> Figure:  # noqa: FBT001, FBT002 - through the door
-    """Give a figure its scales and ticks, and the colours of a dark page where asked.
+    """Give a figure its scales and ticks, and the colours of a dark page if asked.
 
     Parameters
     ----------
     figure
-        As it was drawn, in the colours of a light page.
+        A figure drawn in the colours of a light page.
     log
-        Axes that shall be logarithmic: x, y, xy or none; None leaves it to the values.
+        Axes to make logarithmic: x, y, xy or none; None lets the values decide.
     dark
-        Whether it shall stand on a dark page.
+        Whether it is for a dark page.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Legends that hide nothing: inside a panel with room for them, or below it."""
+"""Legends that hide nothing: inside a panel if there is space, otherwise below it."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from matplotlib.transforms import Bbox, ScaledTranslation
 
 from headway.models.plotting.looks.page import WIDTH, size_of
 
-_HANDLE = 0.6  # inches of a line or mark, and the room around it
-_BESIDE = 1.2  # inches of a figure that are not below its panels
+_HANDLE = 0.6  # inches of a line or mark, and the space around it
+_BESIDE = 1.2  # inches of a figure that are beside its panels
 _BELOW = 0.1, 0.55  # inches between a panel and its legend, without and with a labelled axis
-_MARGIN = 0.04  # of a panel's height, between a legend and what is drawn
-_MOST_RAISED = 0.25  # of a panel's height: more room for a legend would flatten what is drawn
+_MARGIN = 0.04  # share of a panel's height between a legend and what is drawn
+_MOST_RAISED = 0.25  # share of a panel's height: more space for a legend would flatten the curves
 
 
 def legend(axes: Any) -> None:
-    """The legend inside a panel, without a frame."""
+    """Draw the legend inside a panel, without a frame."""
     axes.legend(frameon=False)
 
 
 def outside_legend(axes: Any) -> None:
-    """The legend below a panel, where many series would hide what is drawn."""
+    """Draw the legend below a panel, where many series would hide something."""
     labels = axes.get_legend_handles_labels()[1]
     widest = max(size_of(label)[0] for label in labels) + _HANDLE
     below = _BELOW[axes.get_subplotspec().is_last_row()]
@@ -34,7 +34,7 @@ def outside_legend(axes: Any) -> None:
 
 
 def make_room(figure: Figure) -> None:
-    """Raise the upper end of panels until their legend hides nothing; put a high one below them."""
+    """Raise the upper end of panels until their legends hide nothing; put tall ones below."""
     inside = [axes for axes in figure.axes if axes.get_legend() and axes.axison]
     if not inside:
         return
@@ -52,7 +52,7 @@ def make_room(figure: Figure) -> None:
 
 
 def _raise(axes: Axes, share: float) -> None:
-    """Leave a share of a panel's height free above what was there."""
+    """Leave a share of a panel's height free at the top."""
     scale = axes.yaxis.get_transform()
     low, high = scale.transform(np.array(axes.get_ylim()))
     higher = low + (high - low) / max(1 - share, 0.3)
@@ -60,9 +60,9 @@ def _raise(axes: Axes, share: float) -> None:
 
 
 def _hides(axes: Axes, box: Bbox) -> bool:
-    """Whether a legend's box lies over lines, bands, bars or words of its panel.
+    """Whether a legend's box covers lines, bands, bars or words of its panel.
 
-    Lines from the lower end to the upper one are left out: no legend that is wide avoids them.
+    Lines from the lower end to the upper one do not count: no wide legend can avoid them.
     """
     upright = axes.get_xaxis_transform(which="grid")
     lines = (line for line in axes.lines if line.get_transform() != upright)

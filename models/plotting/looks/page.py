@@ -1,4 +1,4 @@
-"""How large figures and their letters are: all can be read on a phone."""
+"""The size of figures and their letters: everything is legible on a phone."""
 
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -7,15 +7,15 @@ from matplotlib.textpath import text_to_path
 WIDTH, LETTER = 6.0, 10.0
 """Width of figures [inches], and the least size of their letters [points].
 
-Shown 400 pixels wide, as on a phone, such letters are 9.3 pixels high; 9 can be read.
+At a width of 400 pixels, as on a phone, such letters are 9.3 pixels high; 9 pixels are legible.
 """
 
 _INCH = 72.0  # points
-_LINE = 1.22  # of a letter's size, from line to line
+_LINE = 1.22  # line spacing, relative to the size of the letters
 
 
 def sheet(height: float) -> Figure:
-    """An empty figure of the common width.
+    """An empty figure of the usual width.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def size_of(words: str, size: float = LETTER) -> tuple[float, float]:
     words
         Lines of text.
     size
-        Of the letters, in points.
+        Size of the letters, in points.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Simulated times with their intervals, and analytic answers against such intervals."""
+"""Simulated times with their intervals, and analytic answers compared with such intervals."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from headway.models.simulating.check import Check
 from headway.models.simulating.several import Simulations
 from headway.models.simulating.simulation import Simulation, is_judged
 
-_ROW = 0.32  # inches
+_ROW = 0.32  # inches per row
 
 
 def simulation_figure(simulation: Simulation) -> Figure:
@@ -55,7 +55,7 @@ def simulations_figure(simulations: Simulations) -> Figure:
 
 
 def check_figure(check: Check) -> Figure:
-    """Draw each interval relative to the simulated mean, and where the analytic answer lies."""
+    """Draw each interval relative to the simulated mean, with the analytic answer."""
     rows = [row for row in check.rows_checked if row.difference is not None]
     figure, axes = _rows([row.name for row in rows])
     halves = [100 * row.simulated.half_width(row.confidence) / row.simulated.mean for row in rows]
@@ -87,7 +87,7 @@ def _rows(names: Sequence[str]) -> tuple[Figure, Axes]:
 
 
 def _intervals(axes: Axes, means: FloatArray, halves: FloatArray) -> None:
-    """Draw means with their intervals, a row each."""
+    """Draw means with their intervals, one per row."""
     finite = np.where(np.isfinite(halves), halves, 0.0)
     places = np.arange(len(means))
     axes.errorbar(means, places, xerr=finite, fmt="o", color=MEASURED, capsize=3, label="simulated")

@@ -1,1 +1,1 @@
-"""One file a document: its tables, cell by cell."""
+"""One file per document: its tables, cell by cell."""

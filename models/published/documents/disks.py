@@ -30,7 +30,7 @@ def _is_scattered(point: RatePoint) -> bool:
 
 
 def _rates(table: RateTable) -> Iterator[Cell]:
-    """Every printed rate, and the median relative error in per cent."""
+    """All printed rates, and the median relative error in per cent."""
     for point, predicted in zip(table.points, table.predict(), strict=True):
         printed, name = float(point.printed), point.place
         beyond = table.model == "disk-streams" and _is_scattered(point)
@@ -66,13 +66,13 @@ class PercentChange:
     Parameters
     ----------
     name
-        What it says.
+        What the text says.
     figure, quantity
-        Its row.
+        The figure and quantity that it is about.
     high, low
         The printed rates [MB/s].
     is_left
-        Whether the share that is left is meant, rather than the loss.
+        Whether it is the remaining share, rather than the loss.
     """
 
     name: str
@@ -111,7 +111,7 @@ _PRINTED_CHANGES = (
 
 
 def _changes() -> Iterator[Cell]:
-    """Percentages of the text from the rates of the text."""
+    """Percentages in the text, from the rates in the text."""
     table = rows("scsi_disk/in_text_relative_changes")
     printed = {(row["figure"], row["quantity"]): row for row in table}
     for change in _PRINTED_CHANGES:

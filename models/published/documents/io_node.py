@@ -23,7 +23,7 @@ def _share(row: Row, output: str) -> float:
 
 
 def _table_2() -> Iterator[Cell]:
-    """Shares are solved from the table itself; the use of the disks is not."""
+    """Shares are solved from the table itself; the utilisation of the disks is not."""
     why = "time per byte and per request are solved from these two patterns"
     for row in _table("table_2_cpu_and_throughput"):
         printed = float(row["cpu_available_percent"])

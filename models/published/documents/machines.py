@@ -78,7 +78,7 @@ def _table_2_2() -> Iterator[Cell]:
 
 
 def _beyond(varied: str, desired: str, printed: float) -> str:
-    """Why the law need not give a row's gap; empty if it must."""
+    """Why the law need not give a row's gap; empty if it should."""
     if varied == "overhead":
         return _MEASURED if desired == "77.9" else ""
     return _KNEE if printed > _BASE_GAP and float(desired) < _LARGE else ""
@@ -111,7 +111,7 @@ def _per_byte(row: Row) -> float:
 
 
 def _table_6_1() -> Iterator[Cell]:
-    """What the stages together give, against Table 6.2's last row."""
+    """What the stages give together, compared with Table 6.2's last row."""
     pipeline = gam_pipeline()
     yield cell_of_print("bandwidth, packets of 2 KB", "38", pipeline.bandwidth(_PACKET) / 1e6)
     yield Cell("slowest stage, 2 KB", "Send LANai", pipeline.bottleneck(_PACKET).name)
@@ -123,7 +123,7 @@ def _table_6_2() -> Iterator[Cell]:
     spine, other = printed["SPINE IP Router"], printed["USC/ISI IP Router"]
     now = printed["UltraSPARC GAM"]
     yield cell_of_print("SPINE gap", spine["gap_us"], float(interface_gap(55.0, 40.0)))
-    # one overhead a packet fills the router's processor
+    # one overhead per packet fills the router's processor
     yield cell_of_print("USC/ISI gap", other["gap_us"], float(other["overhead_us"]))
     yield cell_of_print("GAM gap", now["gap_us"], 2 * float(now["overhead_us"]), slack=0.1)
     bandwidth = gam_pipeline().bandwidth(_PACKET) / 1e6

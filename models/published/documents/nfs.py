@@ -14,7 +14,7 @@ from headway.records import dataclass
 
 _FOLDER = "network_sensitivity"
 _STEPS = 2.4
-"""Messages an operation, whose overhead the saturation point feels (section 5.3.3)."""
+"""Messages per operation whose overhead affects the saturation point (section 5.3.3)."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class System:
     curve, overhead
         Tables of its base curve, and of its curves by overhead.
     requested
-        Loads asked for [op/s], a row of the curve each; the delivered ones are a little less.
+        Requested loads [op/s], one for each row of the curve; the delivered ones are slightly less.
     low
-        Least requested load of the regression.
+        Least requested load in the regression.
     high
-        Greatest.
+        Greatest requested load in the regression.
     """
 
     name: str
@@ -44,7 +44,7 @@ class System:
     high: int
 
     def line(self, response: FloatArray) -> RegressionLine:
-        """Regression of response times [ms] on the requested loads of its range."""
+        """Regression of response times [ms] on the requested loads in its range."""
         loads = np.array(self.requested, float)
         inside = (loads >= self.low) & (loads <= self.high)
         return regression_line(loads[inside], response[inside])
@@ -132,7 +132,7 @@ def _predicted_cell(system: System, quantity: str, row: Row, computed: float) ->
 
 
 _LAST_DIGIT = {"slope": 0.0, "y_intercept": 0.005, "base": 0.0, "r_squared": 0.0}
-"""Beyond half of the last digit: the inputs are response times rounded to 0.1 ms."""
+"""Tolerance beyond half of the last digit, as the inputs are response times rounded to 0.1 ms."""
 
 
 def _measured_cell(system: System, quantity: str, row: Row, computed: float) -> Cell:
@@ -174,7 +174,7 @@ def _reciprocal_line(system: System) -> float:
 
 
 def _latency_slope(load: float) -> float:
-    """Rise of the SCSI system's response per added latency, from 500 us on."""
+    """Increase of the SCSI system's response time per added latency, from 500 us on."""
     table = rows(f"{_FOLDER}/table_b_10_sfs_latency_scsi")
     levels: dict[float, list[Row]] = {}
     for row in table:
@@ -196,7 +196,7 @@ _METHOD = (
 
 
 def _section_5_5() -> Iterator[Cell]:
-    """Saturation against overhead, messages an operation, response against latency."""
+    """Saturation against overhead, messages per operation, response time against latency."""
     free, line = "service time free", "line of 1/throughput"
     raid, scsi = _service_time_free(_RAID), _service_time_free(_SCSI)
     yield cell_of_print(f"RAID r squared, {free}", "0.93", raid)

@@ -1,8 +1,8 @@
 """Martin's thesis, programs: Tables 3.3, 3.4, 4.2 and 4.3.
 
-The base run times that the published predictions start from are printed rounded. In their
-place stands the number nearest to print with which every cell of a program reproduces;
-Tables 3.1 and 4.1 say whether it rounds to what is printed.
+The base run times from which the published predictions start are printed rounded. In their place is
+the number nearest to print with which every cell of a program reproduces; Tables 3.1 and 4.1 say
+whether it rounds to what is printed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ class Prediction:
     added
         What the law adds to the base [s].
     erratum
-        What is wrong with print, if anything.
+        The error in print, if there is one.
     """
 
     name: str
@@ -143,7 +143,7 @@ def _shifted(level: float, row: Row) -> list[Prediction]:
 
 
 def _read(program: str, level: str, row: Row, added: float) -> list[Prediction]:
-    """A cell; for Connect the cell as printed and the one from the column it belongs to."""
+    """A cell; for Connect, the cell as printed and the one from the column where it belongs."""
     name = f"{program} {level}"
     if program != EXCHANGED:
         return [Prediction(name, row[PREDICTED], added)]
@@ -196,7 +196,7 @@ def _npb() -> dict[str, Row]:
 
 
 def _mpi_added(program: str, overhead: float, per_fragment: float = 2.0) -> float:
-    """What an overhead [us] adds; the base of 10 us is taken off."""
+    """What an overhead [us] adds, less that of the base of 10 us."""
     row = _npb()[program]
     messages = float(row["mpi_device_messages"])
     fragments = float(row["active_message_4k_fragments"]) * per_fragment / 2

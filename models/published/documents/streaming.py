@@ -35,7 +35,7 @@ def printed_traffic(row: Row, model: Model) -> float:
 
 
 def _figure_2() -> Iterator[Cell]:
-    """Each expression at one disk a processor; the tests prove them equal in symbols."""
+    """Each expression at one disk per processor; the tests prove them equal in symbols."""
     for row in rows("streaming_io/figure_2_resource_models"):
         model = _machine(_preset(row))
         traffic = _rate(_preset(row), f"{row['phase']}_{row['bus']}_bus_traffic")
@@ -44,7 +44,7 @@ def _figure_2() -> Iterator[Cell]:
 
 
 def _per_byte(name: str, output: str, **settings: float) -> float:
-    """Traffic of a machine for each byte read."""
+    """Traffic of a machine per byte read."""
     model = _machine(name).at(disk_rate=1e6, **settings)
     return float(model.solve()[output]) / _MB
 
@@ -55,7 +55,7 @@ _ONLY_BLOCKS = {"system_traffic": 0.0, "send_copies": 0.0, "contention_traffic":
 def _cache_blocks() -> Iterator[Cell]:
     """Section 5.3.1: terms of the traffic per byte read, whole blocks counted.
 
-    A term is found by taking out what makes it: keys, copies of matching records, buckets.
+    A term is found by removing what causes it: keys, copies of matching records, buckets.
     """
     output, plain = "read_corrected_memory_bus_traffic", "read_memory_bus_traffic"
     for row in rows("streaming_io/in_text_cache_block_corrections"):
@@ -70,7 +70,7 @@ def _cache_blocks() -> Iterator[Cell]:
 
 
 def _terms(row: Row) -> tuple[str, dict[str, float]]:
-    """The machine, and the settings that take a row's terms out."""
+    """The machine, and the settings that remove a row's terms."""
     if row["benchmark"] == "Sort":
         gone = {"key_touches": 0.0, "bucket_accesses": 0.0, "bucket_scatters": 0.0}
         return "sort-workstation", gone
@@ -112,7 +112,7 @@ def _memory_ratio(name: str, row: Row) -> Cell:
 
 
 def _printed(section: str, quantity: str) -> float:
-    """A number of the text: the hardware's."""
+    """A number in the text that describes the hardware."""
     table = rows("streaming_io/in_text_platform_parameters")
     return next(
         float(row["value"])
@@ -167,7 +167,7 @@ def _saturated(row: Row) -> float:
 
 
 def _machine_of(row: Row) -> str:
-    """The machine and program of a row; of two programs the one that its sentence is about."""
+    """The machine and program of a row; for two programs, the one that its sentence is about."""
     programs = {"all": "sort", "Sort and Transpose": "sort", "Scan and Transpose": "scan"}
     program = programs.get(row["benchmark"], row["benchmark"].lower())
     return f"{program}-{row['platform'].lower()}"
@@ -194,7 +194,7 @@ def _saturation() -> Iterator[Cell]:
 
 
 def _printed_rate(row: Row) -> tuple[float, float]:
-    """A printed saturation rate and how well it is known [MB/s]."""
+    """A printed saturation rate, and its precision [MB/s]."""
     low, high = (row[f"saturation_disk_bandwidth{end}_mb_s"] for end in ("", "_upper"))
     if not low:
         return 8 / 7 * 160, 1e-9
@@ -209,7 +209,7 @@ def _instructions(name: str, phase: str, mode: str) -> float:
 
 
 def _figure_8() -> Iterator[Cell]:
-    """The 36 rates are the model's data; what the text says of them is recomputed."""
+    """The 36 rates are the model's data; what the text says about them is recomputed."""
     for row in rows("streaming_io/figure_8_instruction_rates"):
         printed = float(row["instruction_rate_mips_per_mb_s"])
         instructions = _instructions(_preset(row), row["phase"], row["mode"])
@@ -245,7 +245,7 @@ _AS_PRINTED = {
 
 
 def _figure_9() -> Iterator[Cell]:
-    """Which resource is full first: the processor, but for the cluster that communicates."""
+    """The resource that is full first: the processor, except in the cluster that communicates."""
     model = catalogue_model("streaming-io")
     for bars in balance(model, list(model.presets)).machines:
         name = bars.title.partition("(")[2].rstrip(")")

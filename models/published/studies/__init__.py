@@ -1,4 +1,4 @@
-"""Studies of published measurements with the models that ship; the notebooks tell them.
+"""Studies of published measurements with the models that ship; the notebooks describe them.
 
 File servers
     published_curves, calibrated, on_bends, predicted_from_baseline

@@ -23,20 +23,20 @@ SHARED = (
     *("trips", "trips_on_miss", "cpu_time", "messages", "disk_time", "touched_per_load"),
     *("growth", "delay", "writes", "population", "think_time"),
 )
-"""Parameters of `server-nfs` that every family speaks of; bandwidth adds ``bytes``."""
+"""Parameters of `server-nfs` that all families determine; bandwidth adds ``bytes``."""
 
 START = {
     **{"touched_per_load": "0.2 MB*s", "delay": "2 ms"},
     **{"disk_time": "9 ms", "think_time": "3 ms"},
 }
-"""Where the search starts; its end does not depend on it."""
+"""Where the search starts; its end does not depend on this."""
 
 _STARTS = 24
 _WORKLOAD: dict[str, Any] = {
     **{"trips": 2, "trips_on_miss": 0, "messages": 2.42, "bytes": 1700},
     **{"growth": 1, "writes": 0, "delay": "4 ms"},
 }
-"""What the workload itself prescribes: two latencies, 2.42 messages and 1.7 kB an operation."""
+"""What the workload itself prescribes: two latencies, 2.42 messages and 1.7 kB per operation."""
 
 
 def calibrated(system: str) -> Fit:
@@ -76,7 +76,7 @@ def on_bends(data: Measurements) -> Any:
     Parameters
     ----------
     data
-        Families of a system.
+        Families of one system.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def on_bends(data: Measurements) -> Any:
 
 @dataclass(frozen=True)
 class FamilyErrors:
-    """Errors of one family's rising points.
+    """Errors of the rising points of one family.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class FamilyErrors:
     errors
         Sizes of the relative errors of `server-nfs`, fitted to the baseline alone.
     open_errors
-        Those of the thesis's open model with its stated inputs; infinite beyond its saturation.
+        Errors of the thesis's open model with its stated inputs; infinite beyond its saturation.
     """
 
     system: str

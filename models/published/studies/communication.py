@@ -1,8 +1,8 @@
-"""Communication of programs drawn: who sends how much to whom, how often, and how evenly.
+"""Communication of programs drawn: how much each sends and to whom, how often, how evenly.
 
-No message counts by pair of processors are published for the programs of the catalogue; of them
-`communication_figure` draws what Table 3.2 of Martin's thesis has. `message_map` draws the map
-itself for counts of one's own.
+No message counts by pair of processors have been published for the programs of the catalogue; for
+them `communication_figure` draws the contents of Table 3.2 of Martin's thesis. `message_map` draws
+a map of the user's own counts.
 """
 
 import math
@@ -35,11 +35,11 @@ class Communication:
     program
         Its name.
     mean_messages, most_messages
-        Messages that a processor sends on the mean, and the one that sends most.
+        Mean number of messages per processor, and the number of the processor that sends most.
     message_rate
-        Messages that a processor sends on the mean [1/s].
+        Mean rate of messages per processor [1/s].
     bulk_share, read_share
-        Share of messages that carry bulk data, and that are reads, 0 to 1.
+        Share of messages that carry bulk data, and share that are reads, 0 to 1.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def published_communication() -> tuple[Communication, ...]:
 
 
 def communication_figure(programs: Sequence[Communication]) -> Figure:
-    """Draw programs by message rate and bulk share, and beside it their communication balance.
+    """Draw programs by message rate and bulk share, and their communication balance.
 
     Parameters
     ----------
     programs
-        One or more, such as `published_communication` gives.
+        One or more programs, such as from `published_communication`.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def message_map(messages: ArrayLike, title: str = "") -> Figure:
     messages
         Messages from processor (row) to processor (column), 0 or more, shape (p, p).
     title
-        What it is.
+        The title.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Printed disk rates over a model's, fitted and left out of the fit."""
+"""Printed disk rates compared with a model's, fitted and left out of the fit."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,7 +10,7 @@ from headway.models.plotting.pieces import MODELLED, QUIET, SECOND, light_grid
 from headway.models.published.studies.disk_rates import RateTable
 from headway.numerals import digits
 
-_RANGE = (0.5, 35.0)  # MB/s: all printed rates lie within
+_RANGE = (0.5, 35.0)  # MB/s: the range of all printed rates
 _TICKS = (0.5, 1, 2, 5, 10, 20)
 _BAND = 0.1
 
@@ -23,7 +23,7 @@ def left_out_figure(table: RateTable, left_out: FloatArray) -> Figure:
     table
         A model and its printed rates.
     left_out
-        Relative error of each rate when it is left out, as `disk_rates.leave_one_out` gives it.
+        Relative error of each rate when it is left out, from `disk_rates.leave_one_out`.
 
     Examples
     --------

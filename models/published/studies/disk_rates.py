@@ -1,7 +1,7 @@
 """The published disk rates as operating points of `disk-streams` and `parallel-file`.
 
-Each printed rate (Russell, INRIA 3494) becomes a preset, settings and a rate, so that the
-models can be checked against it, fitted to all, and fitted to all but one.
+Each printed rate (Russell, INRIA 3494) becomes a preset, settings and a rate, so that the models
+can be compared with it, fitted to all, and fitted to all but one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,18 +20,18 @@ MB = 1e6
 
 @dataclass(frozen=True)
 class RatePoint:
-    """A printed rate and the operating point it was measured at.
+    """A printed rate, and the operating point at which it was measured.
 
     Parameters
     ----------
     place
-        Section or figure, and what was done there.
+        The section or figure, and what was done.
     statement
         Rates of one statement, printed once for several operating points, share this.
     preset
         Preset of the model.
     settings
-        Parameters that differ from it.
+        Parameters with other values than the preset's.
     printed
         The rate as printed, in MB/s.
     """
@@ -50,7 +50,7 @@ class RatePoint:
 
 @dataclass(frozen=True)
 class Free:
-    """A parameter that is fitted: in the presets named, or in all."""
+    """A fitted parameter, common to the named presets, or to all."""
 
     name: str
     presets: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Free:
 
 @dataclass(frozen=True)
 class RateTable:
-    """A model and the rates it is fitted to."""
+    """A model, and the rates to which it is fitted."""
 
     model: str
     points: tuple[RatePoint, ...]
@@ -102,7 +102,7 @@ class RateTable:
         return np.array([point.rate for point in self.points])
 
     def one_a_statement(self) -> list[int]:
-        """The first point of each statement: rates printed once count once."""
+        """The first point of each statement: a rate printed once counts once."""
         counts: dict[str, int] = {}
         for index, point in enumerate(self.points):
             counts.setdefault(point.statement, index)
@@ -110,11 +110,12 @@ class RateTable:
 
 
 USUAL_ERROR = 0.05
-"""Relative error beyond which a rate pulls less on the fit, so that outliers do not rule."""
+"""Relative error above which a rate has less weight in the fit, so that outliers do not dominate.
+"""
 
 
 def refit(table: RateTable, keep: Any = None) -> FloatArray:
-    """Fit the free parameters to the rates that `keep` names, by default to all.
+    """Fit the free parameters to the rates that `keep` selects, by default to all.
 
     Least squares of the logarithm of the rate, with soft L1 loss beyond 5%.
     """

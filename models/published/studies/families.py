@@ -1,7 +1,7 @@
-"""The five families of curves of Martin's thesis: one system each, one network parameter varied.
+"""The five families of curves of Martin's thesis: in each, one network parameter is varied.
 
 Latency and overhead were varied on both systems, bandwidth on one (Tables B.10 to B.14); each
-table's rows name the varied parameter, the others stand at the apparatus's base.
+table's rows name the varied parameter, and the others are at the apparatus's base.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from headway.models.files.shipped import data_rows
 from headway.models.measured.measurements import Measurements
 
 BASE = {"latency_us": "10", "overhead_us": "80", "bandwidth_mb_s": "26"}
-"""The apparatus as it was where nothing was varied (sections 5.5.1, 5.5.3 and 5.5.4)."""
+"""The apparatus when nothing was varied (sections 5.5.1, 5.5.3 and 5.5.4)."""
 
 FAMILIES: Mapping[str, Mapping[str, str]] = {
     "scsi": {
@@ -29,14 +29,14 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
 
 
 def family(system: str, *names: str) -> Measurements:
-    """Families of one system in one table, with columns for all that was varied in any.
+    """Families of one system in one table, with columns for everything that was varied in any.
 
     Parameters
     ----------
     system
         scsi or raid.
     names
-        baseline, latency, overhead, bandwidth; all there are if none is named.
+        baseline, latency, overhead, bandwidth; by default all there are.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The published SFS curves that ship with headway, with what they are curves of."""
+"""The published SFS curves that ship with headway, and the systems they describe."""
 
 from headway.models.files.shipped import data_path, data_rows
 from headway.models.measured.measurements import Measurements
@@ -12,11 +12,11 @@ class PublishedCurve:
     Parameters
     ----------
     name
-        Its identifier, as its file is called.
+        Its identifier, which is its file's name.
     published
         Year and month or quarter, as text that sorts by time.
     vendor, system
-        Whose it is, and what.
+        The vendor, and the system.
     curve
         Response times over throughputs.
     """

@@ -1,4 +1,4 @@
-"""Slowdown of programs over a machine parameter: measured dots, a line for each model."""
+"""Slowdown of programs over a machine parameter: measurements as dots, models as lines."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from headway.models.plotting.pieces import draw_points, light_grid, style
 from headway.records import dataclass
 
 _PANEL = 2.2  # inches, height
-_HEADROOM = 1.05  # dots at the top stay whole
+_HEADROOM = 1.05  # keeps dots at the top whole
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class SlowdownPanel:
     levels
         Values of the parameter, in the unit of the axis, shape (n,).
     measured
-        Slowdown at each, NaN where there is none, shape (n,).
+        Slowdown at each level, NaN where there is none, shape (n,).
     predicted
-        What each model says at each, by the model's name, shape (n,) each.
+        Slowdown by each model at each level, by the model's name, shape (n,) each.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def slowdown_figure(panels: Sequence[SlowdownPanel], axis: str, columns: int = 3
     panels
         One or more.
     axis
-        What the levels are, with unit, such as ``added overhead [us]``.
+        Label of the levels with unit, such as ``added overhead [us]``.
     columns
         Panels in a row, 1 or more.
 

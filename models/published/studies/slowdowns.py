@@ -1,7 +1,7 @@
-"""Measured slowdowns of ten programs on slower networks, beside what models of the catalogue say.
+"""Measured slowdowns of ten programs on slower networks, compared with models of the catalogue.
 
-The runs are Tables B.2 to B.5 of Martin's thesis (1999), on 32 nodes: one machine parameter
-varied in each, ten programs.
+The runs are Tables B.2 to B.5 of Martin's thesis (1999), on 32 nodes, with ten programs; in each
+table one machine parameter is varied.
 """
 
 from collections.abc import Mapping
@@ -48,13 +48,13 @@ class Varied:
     table
         Table of the measured runs.
     base
-        Its value on the machine as it was [SI].
+        Its value on the unmodified machine [SI].
     setting
-        Parameter of the models that stands for it: the level itself, or what was added.
+        The models' parameter for it: the level itself, or what was added.
     axis
-        What plots call it, with unit.
+        Its label in plots, with unit.
     shown
-        How many of that unit an SI unit is.
+        Number of that unit in an SI unit.
     """
 
     table: str
@@ -78,7 +78,7 @@ VARIED = {
     "latency": Varied("table_b_04_latency", 5e-6, "added_latency", "added latency [us]", 1e6),
     "bandwidth": Varied("table_b_05_bandwidth", 37.5e6, "bandwidth", "bandwidth [MB/s]", 1e-6),
 }
-"""What was varied, by the column that holds its level."""
+"""Varied parameters, by the column that holds their levels."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class Study(Shown):
     Parameters
     ----------
     axis
-        What was varied, with unit.
+        The varied parameter, with unit.
     panels
-        A program each: levels, measured and predicted slowdowns.
+        One panel per program: levels, measured and predicted slowdowns.
     errors
         Relative errors by model and program, at the levels that were changed.
     """
@@ -113,7 +113,7 @@ class Study(Shown):
         return np.asarray(np.abs(np.concatenate(list(self.errors[model].values()))))
 
     def tables(self) -> list[Table]:
-        """Mean size of the errors of each model on each program, and the worst of them."""
+        """Mean error of each model on each program, and the largest of them."""
         columns = [Column("program", tuple(PROGRAMS.values()))]
         for name, by_program in self.errors.items():
             percents = [100 * errors for errors in by_program.values()]
@@ -129,7 +129,7 @@ def measured_runs(parameter: str, program: str) -> tuple[FloatArray, FloatArray]
     Parameters
     ----------
     parameter, program
-        A key of `VARIED`; a program as the tables name it.
+        A key of `VARIED`; a program by its name in the tables.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def slowdown_study(parameter: str, models: Mapping[str, str]) -> Study:
     parameter
         overhead, gap, latency or bandwidth.
     models
-        Models of programs by what plots and tables call them; slowdowns are over the first
+        Models of programs, by their names in plots and tables; slowdowns are relative to the first
         one's base run time, which is printed with more digits than the measured one.
 
     Examples
@@ -213,12 +213,12 @@ def _panel(
 
 @dataclass(frozen=True)
 class BurstinessStudy(Shown):
-    """The share of each program's messages that leave in bursts, fitted to its runs.
+    """The share of each program's messages that are sent in bursts, fitted to its runs.
 
     Parameters
     ----------
     fits
-        By program.
+        The fits, by program.
     """
 
     fits: Mapping[str, BurstinessFit]
@@ -227,7 +227,7 @@ class BurstinessStudy(Shown):
         return f"BurstinessStudy({len(self.fits)} programs)"
 
     def sizes(self) -> FloatArray:
-        """Sizes of the errors of all runs, each left out of its fit."""
+        """Errors of all runs, each left out of its fit."""
         return np.asarray(
             np.abs(np.concatenate([fit.leave_one_out_error for fit in self.fits.values()]))
         )
@@ -247,7 +247,7 @@ class BurstinessStudy(Shown):
 
 
 def burstiness_study() -> BurstinessStudy:
-    """Fit the burstiness of every program to its runs with a greater gap.
+    """Fit the burstiness of every program to its runs with a larger gap.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A score and a state as objects, and where the streams of random numbers stand."""
+"""A score and a state as objects, and the indices of the streams of random numbers."""
 
 from collections.abc import Sequence
 from math import log
@@ -29,7 +29,7 @@ from headway.queueing.playing.rows import (
 
 
 class Play:
-    """A score and a state as objects, a row each."""
+    """A score and a state as objects, one per row."""
 
     def __init__(self, score: Sequence[Any], state: Sequence[Any]) -> None:
         self.station: list[Station] = read_rows(Station, score[0])
@@ -63,7 +63,7 @@ class Play:
         self.hole = False
 
     def write(self, state: Sequence[Any]) -> None:
-        """Write the state back."""
+        """Write the state back into its arrays."""
         write_rows(Clock, state[0], [self.clock])
         write_rows(Queue, state[1], self.queue)
         write_rows(Job, state[2], self.job)
@@ -77,27 +77,27 @@ class Play:
 
 
 def rounds_stream(p: Play, class_: int) -> int:
-    """The stream of the rounds of a class."""
+    """The stream for the rounds of a class."""
     return p.laws + p.rows + class_
 
 
 def choice_stream(p: Play, station: int) -> int:
-    """The stream of choices among the queues of a station."""
+    """The stream for choices among the queues of a station."""
     return p.laws + p.rows + p.classes + station
 
 
 def order_stream(p: Play, station: int) -> int:
-    """The stream of the order of service at a station."""
+    """The stream for the order of service at a station."""
     return choice_stream(p, station) + p.stations
 
 
 def size_stream(p: Play, source: int) -> int:
-    """The stream of the sizes of a source's batches."""
+    """The stream for the sizes of a source's batches."""
     return order_stream(p, p.stations) + source
 
 
 def batch_size(p: Play, number: int) -> int:
-    """Jobs of the next batch of a source: k or more with chance more**(k - 1), or by a table."""
+    """Size of a source's next batch: k or more with probability more**(k - 1), or by a table."""
     source = p.source[number]
     if source.more > 0:
         return 1 + int(log(drawn(p, size_stream(p, number))) / log(source.more))

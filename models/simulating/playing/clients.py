@@ -1,4 +1,4 @@
-"""The pool of jobs, and clients that may give up: the twin of ``clients.h``, in its order."""
+"""The pool of jobs, and clients that may give up: the twin of ``clients.h``, in the same order."""
 
 from headway.models.simulating.playing.chance import Play
 from headway.models.simulating.playing.rows import Job, Where
@@ -20,25 +20,25 @@ def patience_law(p: Play, class_: int) -> int:
 
 
 def backoff_law(p: Play, class_: int) -> int:
-    """The law by which clients of a class back off."""
+    """The law of the backoff of a class."""
     return patience_law(p, class_) + p.classes
 
 
 def source_law(p: Play, source: int) -> int:
-    """The law of the times between the arrivals of a source."""
+    """The law of the interarrival times of a source."""
     return thinking_law(p, 3 * p.classes) + source
 
 
-# Owners of events
+# Which entity an event in the calendar belongs to
 
 
 def owner_of_queue(p: Play, q: int) -> int:
-    """The owner of the next event of a shared queue."""
+    """The entity whose next event is that of a shared queue."""
     return p.sources + q
 
 
 def owner_of_job(p: Play, j: int) -> int:
-    """The owner of the next event of a job."""
+    """The entity whose next event is that of a job."""
     return p.sources + p.queues + j
 
 
@@ -46,7 +46,7 @@ def owner_of_job(p: Play, j: int) -> int:
 
 
 def take(p: Play, class_: int) -> int:
-    """Take a job out of the pool; none if all are in use."""
+    """Take a job out of the pool; NONE if all are in use."""
     j = p.clock.unused
     if j == NONE:
         return NONE
@@ -57,7 +57,7 @@ def take(p: Play, class_: int) -> int:
 
 
 def drop(p: Play, j: int) -> None:
-    """Give a job back to the pool."""
+    """Return a job to the pool."""
     job = p.job[j]
     job.queue, job.visit, job.next = Where.UNUSED, NONE, p.clock.unused
     p.clock.unused = j
@@ -68,7 +68,7 @@ def drop(p: Play, j: int) -> None:
 
 
 def come_back(p: Play, c: int) -> None:
-    """Let a client whose attempt failed back off and ask again later, or give up."""
+    """Let a client whose attempt failed back off and retry later, or give up."""
     client = p.job[c]
     class_, crowd = p.class_[client.class_], p.crowd[client.class_]
     law = backoff_law(p, client.class_)
@@ -92,7 +92,7 @@ def come_back(p: Play, c: int) -> None:
 
 
 def fail(p: Play, j: int) -> None:
-    """Tell a client, if it still waits, that its attempt failed: it was refused, or left a line."""
+    """Tell a client that still waits that its attempt failed: it was refused, or left a line."""
     job = p.job[j]
     if job.peer == NONE:
         return
@@ -102,7 +102,7 @@ def fail(p: Play, j: int) -> None:
 
 
 def answer(p: Play, job: Job) -> bool:
-    """Give a client the answer to its attempt, if it still waits; whether it did."""
+    """Give a client that still waits the answer to its attempt; return whether it did wait."""
     c, crowd = job.peer, p.crowd[job.born]
     if p.job[c].visit != job.asked:
         crowd.late += 1

@@ -33,7 +33,7 @@ from headway.queueing.playing.chance import drawn, sample, unit
 from headway.queueing.playing.lines import append, removed
 from headway.queueing.playing.rows import NONE
 
-# Arrivals with all that follows
+# Arrivals, and all that follows from them
 
 
 def _fork_out(p: Play, station: Station, j: int) -> None:
@@ -66,7 +66,7 @@ def _come(p: Play, j: int, q: int) -> bool:
 
 
 def count_gate(p: Play, gate: Gate) -> None:
-    """Count what passed at a gate since the last change."""
+    """Add up the time integrals of a gate since its last change."""
     passed = p.now - gate.since
     gate.since = p.now
     gate.waiting_area += passed * float(gate.waiting)
@@ -115,7 +115,7 @@ def _pass(p: Play, j: int, origin: int, to: int) -> None:
 
 
 class _Next:
-    """Where a job goes: the class and station; whether a journey ends, and one begins."""
+    """Where a job goes: its class and station; whether a journey ends, and whether one begins."""
 
     __slots__ = ("begins", "class_", "ends", "round", "station")
 
@@ -309,7 +309,7 @@ def _fate(p: Play, job: Job, target: int) -> int:
 
 
 def go_on(p: Play, j: int, entering: int = NONE) -> None:
-    """Send a job on from where it is done: at a queue, with thinking, or before it first comes."""
+    """Send a job on from where it is done: a queue, thinking, or before its first arrival."""
     job = p.job[j]
     after = _decided(p, job, entering)
     target = NONE if after.station == NONE else _chosen(p, after.station)
@@ -333,7 +333,7 @@ def go_on(p: Play, j: int, entering: int = NONE) -> None:
 
 
 def finish_part(p: Play, part: int) -> None:
-    """Finish a part; its request goes on if that was the last that it needs."""
+    """Finish a part; its request goes on if this was the last part that it needs."""
     request, asked = p.job[part].request, p.job[part].asked
     _move(p, part, NONE)
     if p.job[request].visit == asked:

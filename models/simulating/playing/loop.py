@@ -1,7 +1,7 @@
-"""The events of a network, job by job: the twin of ``events.c``, in its order.
+"""The events of a network, job by job: the twin of ``events.c``, in the same order.
 
-A call continues from a state, and stops after so many events, at a time, or when an array is full
-(`headway.models.simulating.playing.rows.Reason`). It draws the same numbers as the kernel, and
+A call continues from a state, and stops after a number of events, at a time, or when an array is
+full (`headway.models.simulating.playing.rows.Reason`). It draws the same numbers as the kernel, and
 rounds as it does, so both leave the same state, bit for bit.
 """
 
@@ -33,14 +33,14 @@ from headway.queueing.playing.lines import pop
 from headway.queueing.playing.rows import NONE, IntArray
 
 STILL = 10_000_000
-"""Events at one time that are taken for a loop without end."""
+"""Events at one time that count as an endless loop."""
 
 
 # Events
 
 
 def next_arrival(p: Play, s: int) -> float:
-    """Time to the next arrival of a source: none to the next job of a batch [s]."""
+    """Time to the next arrival of a source: 0 to the next job of a batch [s]."""
     source = p.source[s]
     if p.left[s] > 0:
         p.left[s] -= 1
@@ -83,7 +83,7 @@ def _client_event(p: Play, c: int) -> None:
 
 
 def begin_request(p: Play, class_: int, station: int = NONE) -> None:
-    """Let a job of a class come from outside, to a station or where the class enters."""
+    """Let a job of a class arrive from outside, at a station or where the class enters."""
     j = take(p, class_)
     if p.class_[class_].asks:
         _request(p, j, station)
@@ -102,7 +102,7 @@ def _job_event(p: Play, j: int) -> None:
     if job.queue in (Where.ASKING, Where.AWAY):
         _client_event(p, j)
         return
-    if job.lined:  # its patience is over
+    if job.lined:  # its patience has run out
         p.crowd[job.born].withdrawn += 1
         leave_line(p, j)
         fail(p, j)
@@ -194,20 +194,20 @@ def play(
     until: float,
     most: int,
 ) -> None:
-    """Play until a time, or so many events.
+    """Simulate until a time, or for a number of events.
 
     Parameters
     ----------
     stations, classes, sources, laws, routes, ways, speeds, paces, visits, branches, home
-        Of a `Score`; rows as int64 in one line.
+        The arrays of a `Score`; rows as int64 in one dimension.
     sizes, tables
         Likewise.
     clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left
-        Of a `State`, likewise; they are written.
+        The arrays of a `State`, likewise; they are changed.
     until
-        The time [s].
+        The time at which to stop [s].
     most
-        Events.
+        The most events.
     """
     score = (stations, classes, sources, laws, routes, ways, speeds, paces)
     state = (clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left)

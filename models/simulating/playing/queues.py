@@ -1,4 +1,4 @@
-"""Queues: the twin of ``queues.h``, in its order."""
+"""Queues: the twin of ``queues.h``, in the same order."""
 
 from math import ceil, floor
 
@@ -30,7 +30,7 @@ def _speed_of(p: Play, station: Station, present: int) -> float:
 
 
 def count(p: Play, q: int) -> None:
-    """Count what passed at a queue since the last change."""
+    """Add up the time integrals of a queue since its last change."""
     queue = p.queue[q]
     passed, present = p.now - queue.since, float(queue.present)
     queue.since = p.now
@@ -45,9 +45,9 @@ def count(p: Play, q: int) -> None:
 
 
 def share_out(p: Play, q: int) -> None:
-    """Find when the next job at a shared queue is done: each receives speed / sharing.
+    """Find when the next job at a shared queue is done: each job receives speed / sharing.
 
-    Who was taken out of service still has a place in the heap.
+    A job taken out of service keeps its place in the heap.
     """
     queue = p.queue[q]
     while queue.served_first != NONE and p.job[queue.served_first].queue == Where.UNUSED:
@@ -82,7 +82,7 @@ def _stretched(p: Play, station: Station, queue: Queue, work: float) -> float:
 
 
 def serve(p: Play, q: int, j: int) -> None:
-    """Let a job at a server, or at a shared queue, be served."""
+    """Serve a job, at a server or at a shared queue."""
     station, queue, job = p.station[p.home[q]], p.queue[q], p.job[j]
     time = job.work
     if station.order == Order.SHARED:
@@ -122,7 +122,7 @@ def _start(p: Play, q: int, j: int) -> None:
 
 
 def take_from_service(p: Play, q: int, j: int) -> None:
-    """Take a job from the list of those in service, where they may be interrupted."""
+    """Take a job from the list of those in service, which may be interrupted."""
     job = p.job[j]
     if job.previous == NONE:
         p.queue[q].served_first = job.next
@@ -207,7 +207,7 @@ def _next_in_line(p: Play, q: int) -> int:
 
 
 def start_next(p: Play, q: int) -> None:
-    """Let those who wait be served while servers are free."""
+    """Serve waiting jobs while servers are free."""
     station, queue = p.station[p.home[q]], p.queue[q]
     while queue.first != NONE and queue.serving < station.servers:
         j = _next_in_line(p, q)
@@ -225,7 +225,7 @@ def start_next(p: Play, q: int) -> None:
 
 
 def arrive(p: Play, j: int, q: int) -> bool:
-    """Let a job come to a queue; whether it was not lost."""
+    """Let a job arrive at a queue; return whether it was admitted."""
     k = p.home[q]
     station, queue, job = p.station[k], p.queue[q], p.job[j]
     count(p, q)
@@ -240,7 +240,7 @@ def arrive(p: Play, j: int, q: int) -> bool:
     queue.come += 1
     p.clock.visits += 1
     if station.order == Order.FORK:
-        return True  # its parts are sent by journeys.py
+        return True  # journeys.py sends its parts
     job.work = sample(p, job.class_ * p.stations + k)
     if station.order == Order.AT_ONCE:
         schedule(p, owner_of_job(p, j), p.now + job.work)
@@ -265,7 +265,7 @@ def _vacate(p: Play, j: int, q: int) -> None:
 
 
 def depart(p: Play, j: int, q: int) -> None:
-    """Let a job leave a queue, and the next be served."""
+    """Let a job leave a queue, and the next one be served."""
     queue, job = p.queue[q], p.job[j]
     count(p, q)
     queue.served += 1
@@ -276,7 +276,7 @@ def depart(p: Play, j: int, q: int) -> None:
 
 
 def leave_line(p: Play, j: int) -> None:
-    """Let a job leave a line; its place there remains until it comes to the head."""
+    """Let a job leave a line; its place in it remains until it reaches the head."""
     job = p.job[j]
     q = job.queue
     count(p, q)
@@ -315,7 +315,7 @@ def _leave_service(p: Play, j: int) -> None:
 
 
 def withdraw(p: Play, j: int) -> None:
-    """Let an attempt leave wherever it is, as its client has gone and the servers notice."""
+    """Let an attempt leave wherever it is, because its client has gone and the servers notice."""
     job = p.job[j]
     p.crowd[job.born].withdrawn += 1
     if job.lined:

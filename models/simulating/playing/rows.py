@@ -1,6 +1,6 @@
 """Rows of a score and of a state: each class is a row of an array, and a struct of ``events.h``.
 
-The fields have the order of the struct; whole numbers are int64, others float64.
+The fields are in the order of the struct; whole numbers are int64, others float64.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from headway.queueing.playing.rows import NONE
 
 
 class Order(IntEnum):
-    """Who is served at a station."""
+    """The order of service at a station."""
 
     AT_ONCE = 0
     IN_TURN = 1
@@ -39,7 +39,7 @@ class Choice(IntEnum):
 
 
 class Where(IntEnum):
-    """Where a job is that is at no queue; a client asks, or is away before it asks again."""
+    """Where a job is that is at no queue; a client waits, or is away before a retry."""
 
     THINKING = -1
     COMING = -2
@@ -50,7 +50,7 @@ class Where(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a call stopped: time is up, enough events, jobs or journeys fill their arrays, a loop."""
+    """Why a call stopped: the time or number of events is reached, an array is full, or a loop."""
 
     DONE = 0
     MORE = 1
@@ -93,14 +93,14 @@ class Station:
 
 @dataclass(slots=True)
 class Class:
-    """A class of jobs: whether it is closed, thinks, makes rounds; its priority; and its clients.
+    """A class of jobs: whether it is closed, thinks, and makes rounds; its priority; its clients.
 
-    Where clients may give up (``asks``), each has a row among the jobs, beside that of its attempt.
-    They leave lines by the law of patience if ``impatient``, and after a timeout; ``notices`` is
-    whether servers then stop. Each may ask so many times again (``retries``), with a chance of
-    ``returns``, if there is a token: a first attempt brings ``budget`` of them, and at most
-    ``purse`` are kept. It backs off by a law, ``factor`` times as long from time to time, spread by
-    ``jitter`` to each side.
+    If clients may give up (``asks``), each client has a row among the jobs, in addition to that of
+    its attempt. An attempt leaves lines by the law of patience if ``impatient``, and after a
+    timeout; ``notices`` says whether servers then stop. Each client may retry ``retries`` times,
+    with a probability of ``returns``, if there is a token: a first attempt adds ``budget`` tokens,
+    and at most ``purse`` are kept. The backoff follows a law; it grows by ``factor`` from retry to
+    retry, and ``jitter`` spreads it to either side.
     """
 
     closed: int = 0
@@ -123,8 +123,8 @@ class Class:
 class Source:
     """Arrivals of a class at a station, or where the class enters; single, or in batches.
 
-    Sizes of batches are those of a table, or geometric: ``more`` is the chance that one more job
-    comes with the others.
+    Sizes of batches come from a table, or are geometric: ``more`` is the probability of a further
+    job.
     """
 
     class_: int
@@ -136,7 +136,7 @@ class Source:
 
 @dataclass(slots=True)
 class Way:
-    """A way from a station, with cumulated chances; without a station a journey ends."""
+    """A route from a station, with cumulative probabilities; without a station a journey ends."""
 
     chance: float
     class_: int
@@ -145,7 +145,7 @@ class Way:
 
 @dataclass(slots=True)
 class Branch:
-    """A branch of a fork, and how many parts go there."""
+    """A branch of a fork, and the number of parts that it receives."""
 
     station: int
     parts: int
@@ -153,7 +153,7 @@ class Branch:
 
 @dataclass(slots=True)
 class Size:
-    """A size of batches, with cumulated chances."""
+    """A size of batches, with cumulative probabilities."""
 
     chance: float
     jobs: int
@@ -161,7 +161,7 @@ class Size:
 
 @dataclass(slots=True)
 class Clock:
-    """Time, and what was counted; `unused` is the first job of the pool that is not in use."""
+    """Time, and counts; `unused` is the first job of the pool that is not in use."""
 
     now: float = 0.0
     events: int = 0
@@ -178,9 +178,9 @@ class Clock:
 
 @dataclass(slots=True)
 class Queue:
-    """A queue: who is there, in lines of jobs; and what was counted since the start of a window.
+    """A queue: its jobs, in lines; and what was counted since the start of a window.
 
-    Of those who left a line, ``gone`` still have their place there, until it comes to the head.
+    ``gone`` jobs have left a line, but keep their place in it until that reaches the head.
     """
 
     present: int = 0
@@ -209,11 +209,11 @@ class Queue:
 
 @dataclass(slots=True)
 class Job:
-    """A job of the pool: its class and journey, where it is, its links in lines, and its visit.
+    """A job of the pool: its class and journey, its place, its links in lines, and its visit.
 
-    Of an attempt ``peer`` is the client, whose visit is ``asked`` as long as it waits for it. Of a
-    client it is the attempt, ``left`` are the times that it may ask again, ``entering`` says where,
-    and ``key`` is how many times as long as at first it backs off next.
+    For an attempt, ``peer`` is the client, whose visit is ``asked`` as long as it waits for the
+    attempt. For a client, ``peer`` is the attempt, ``left`` the number of retries left,
+    ``entering`` where it enters, and ``key`` the next backoff over the first.
     """
 
     class_: int = 0
@@ -248,7 +248,7 @@ class Job:
 
 @dataclass(slots=True)
 class Gate:
-    """The gate of a region: who is inside, who waits, and what was counted."""
+    """The gate of a region: jobs inside, jobs that wait, and counts."""
 
     limit: int
     inside: int = 0
@@ -264,11 +264,11 @@ class Gate:
 
 @dataclass(slots=True)
 class Crowd:
-    """Journeys of a class: started, ended, lost, and the time that they took.
+    """Journeys of a class: started, ended and lost, and their total time.
 
-    Where clients may give up: requests and attempts, attempts that clients took back, those that
-    ended for nobody, and requests that were given up; tokens for retries; and the work in attempts
-    that were answered in time, and in others.
+    If clients may give up: requests and attempts, attempts withdrawn by clients, attempts that
+    ended after their client had gone, and requests given up; tokens for retries; and the work in
+    attempts answered in time, and in others.
     """
 
     started: int = 0
@@ -287,7 +287,7 @@ class Crowd:
 
 @dataclass(slots=True)
 class Journey:
-    """A journey that ended: the class in which it began, and its time."""
+    """A finished journey: the class in which it began, and its time."""
 
     class_: int = 0
     time: float = 0.0

@@ -1,9 +1,9 @@
-"""The score of a simulation: a network as plain arrays, which say nothing of how they are played.
+"""The score of a simulation: a network as plain arrays, independent of how they are simulated.
 
-Rows stand in a fixed order, by which they are found. Laws: service by class and station; thinking,
-patience and backing off, each by class; sources. Routes: by class and station, then where each
-class enters. Streams of random numbers: laws, routes, rounds by class, the choice among queues and
-the order of service by station, and the sizes of batches by source.
+Rows are in a fixed order, by which they are found. Laws: service by class and station; thinking,
+patience and backoff, each by class; sources. Routes: by class and station, then where each class
+enters. Streams of random numbers: laws, routes, rounds by class, the choice among queues and the
+order of service by station, and the sizes of batches by source.
 """
 
 import numpy as np
@@ -16,35 +16,35 @@ from headway.records import dataclass
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """What is played; each array in C order.
+    """The arrays to simulate, each in C order.
 
     Parameters
     ----------
     stations, classes, sources, laws
         Rows of `Station`, `Class`, `Source` and `Law`.
     routes, ways
-        Where the ways of each row of routes begin, shape (rows + 1,), and all of them.
+        Where each row's routes begin, shape (rows + 1,), and all routes.
     speeds, paces
-        Of stations, one after the other.
+        Speeds and paces of stations, one station after the other.
     visits
         Mean visits of a journey, for classes that make rounds, shape (classes, stations).
     branches
-        Of forks, one after the other.
+        Branches of forks, one fork after the other.
     home
         The station of each queue.
     sizes
-        Of batches that arrive, one source after the other.
+        Sizes of batches, one source after the other.
     tables
         Numbers of laws that have many: gaps of traces; starts and rates of pieces, and their
         integral over a period.
     limits
-        Jobs that each region holds.
+        Most jobs of each region.
     crowd
-        Jobs of each class that are there from the start.
+        Number of jobs of each class at the start.
     tokens
-        Of each class for retries, at the start.
+        Tokens for retries of each class, at the start.
     keys
-        A key for each stream, of its name.
+        A key for each stream, derived from its name.
     """
 
     stations: RowArray

@@ -1,4 +1,4 @@
-"""The state of a simulation: where everything stands, in arrays that grow when they are full."""
+"""The state of a simulation, in arrays that grow when they are full."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from headway.queueing.playing.keys import streams_of
 from headway.queueing.playing.rows import NONE, Event, IntArray, RowArray, dtype_of, rows
 
 SPARE = 64
-"""Jobs for which there is room at first, beyond those that circulate."""
+"""Jobs for which there is room at first, beyond the circulating ones."""
 
 JOURNEYS, MOST_JOURNEYS = 2**12, 2**16
-"""Journeys that are taken out of the state together: at first, and in a long run."""
+"""Finished journeys that are collected together: at first, and in a long run."""
 
 
 COUNTED = {
@@ -26,26 +26,26 @@ COUNTED = {
         *("useful", "wasted"),
     ),
 }
-"""Fields of arrays of a state that count what happens, and begin anew after a warm-up."""
+"""Fields of the state's arrays that count events, and are reset after a warm-up."""
 
 
 @dataclass
 class State:
-    """Where everything stands.
+    """The state of a simulation.
 
     Parameters
     ----------
     clock
-        Time and counts, one row.
+        Time and counts, a single row.
     queues, jobs, streams, gates, crowds, journeys
         Rows of each.
     servers
         The job at each of the unequal servers.
     places, events
-        Where the event of each owner stands in the calendar, and the calendar. Owners are sources,
+        The position of each entity's event in the calendar, and the calendar. Entities are sources,
         queues and jobs.
     left
-        Jobs of the batch of each source that have yet to come.
+        Jobs of each source's batch that have yet to arrive.
     """
 
     clock: RowArray
@@ -61,7 +61,7 @@ class State:
     left: IntArray
 
     def grow(self, count: int) -> None:
-        """Make room for so many more jobs."""
+        """Make room for a number of further jobs."""
         had = len(self.jobs)
         fresh = np.repeat(rows(Job, [Job()]), count)
         fresh["next"] = np.arange(had + 1, had + count + 1)
@@ -77,7 +77,7 @@ class State:
         self.journeys = np.zeros(room, self.journeys.dtype)
 
     def forget(self) -> None:
-        """Count anew from now on: the warm-up is over."""
+        """Reset the counts: the warm-up is over."""
         for array, names in COUNTED.items():
             for name in names:
                 getattr(self, array)[name] = 0
@@ -85,14 +85,14 @@ class State:
 
 
 def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
-    """The state at time 0: closed jobs come, and each source has its first arrival.
+    """The state at time 0: closed jobs arrive, and each source has its first arrival.
 
     Parameters
     ----------
     score
-        What is played.
+        The score to simulate.
     seed, replica
-        Of random numbers.
+        Seed of random numbers, and the number of the replica.
     kept
         Whether the time of each journey is kept.
     """
@@ -122,7 +122,7 @@ def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
 
 
 def _put(state: State, owners: IntArray) -> None:
-    """Put an event at time 0 into the calendar for each of some owners, in their order."""
+    """Put an event at time 0 into the calendar for each of some entities, in order."""
     count = len(owners)
     state.events["owner"][:count] = owners
     state.events["number"][:count] = np.arange(count)
