@@ -39,6 +39,9 @@ MOMENTS = frozenset({
 })  # fmt: skip
 """Titles of points in time."""
 
+_PARTS = frozenset({"date", "time", "clock", *_EVERY})
+"""Titles of what may be a part of a point in time."""
+
 COUNTS = frozenset({"count", "counts", "requests", "arrivals", "hits", "calls", "queries", "jobs"})
 """Titles of how many came from a row's time to the next row's."""
 
@@ -46,6 +49,8 @@ OF_MEAN = "of_mean"
 """Title of rates that are multiples of a mean, which a model states."""
 
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
+_LOCAL = re.compile(r"\s*\d{4}-\d\d-\d\d[T ][\d:.,]*\s*")
+_ZONED = re.compile(r"\s*\d{4}-.*[+-](?!00(:?00)?\s*$)\d\d(:?\d\d)?\s*")
 _REGULAR = 0.8
 """Share of steps of equal length from which on a longer one is a gap; chosen."""
 
@@ -126,13 +131,14 @@ def rates_of_text(text: str, source: str) -> TimedRates:
     when = moment_column(header)
     if when is None and len(header) == 2:
         when = 0
-    what = _amount_column(header, when)
+    what = _amount_column(header, when, source)
     if when is None or what is None:
         msg = (
             f"{source}: has no columns of times and rates; name them time_s and rate_per_s, or "
             "requests for counts"
         )
         raise MeasurementError(msg)
+    _check_whole(header, source)
     lines = [line for line, _ in rows]
     starts = moments(header[when], [row[when] for _, row in rows], lines, source)
     cells = zip([row[what] for _, row in rows], lines, strict=True)
@@ -189,20 +195,60 @@ def _check_steps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
 
 def moment_column(header: Sequence[str]) -> int | None:
     """The first column of points in time; None where there is none."""
-    names = [plain_title(split_header(title)[0]) for title in header]
-    return next((k for k, name in enumerate(names) if name in MOMENTS), None)
+    return next((k for k, name in enumerate(_plain(header)) if name in MOMENTS), None)
 
 
-def _amount_column(header: Sequence[str], when: int | None) -> int | None:
-    """The column of rates, else of counts."""
-    others = [k for k in range(len(header)) if k != when]
-    for k in others:
-        name, of = split_header(header[k])
-        is_rate = of is not None and of.dimension == unit("op/s").dimension
-        if is_rate or "rate" in name or name == OF_MEAN:
-            return k
-    counts = [k for k in others if plain_title(split_header(header[k])[0]) in COUNTS]
-    return next(iter(counts), None)
+def _plain(header: Sequence[str]) -> list[str]:
+    return [plain_title(split_header(title)[0]) for title in header]
+
+
+def _check_whole(header: Sequence[str], source: str) -> None:
+    """Refuse points in time of which each column has a part, as a date and an hour."""
+    parts = [title for title, name in zip(header, _plain(header), strict=True) if name in _PARTS]
+    if len(parts) > 1:
+        msg = (
+            f"{source}: {_names(parts)} are all times; give one column of them, such as "
+            "2026-11-25T08:30:00"
+        )
+        raise MeasurementError(msg)
+
+
+def _amount_column(header: Sequence[str], when: int | None, source: str) -> int | None:
+    """The only column of rates by its unit; else the only one by its name, or of counts.
+
+    Raises
+    ------
+    MeasurementError
+        Where several could be meant.
+    """
+    read = [(k, *split_header(title)) for k, title in enumerate(header) if k != when]
+    units = {k: of.dimension for k, _, of in read if of is not None}
+    of_time, of_jobs = (unit(text).dimension for text in ("1/s", "op/s"))
+    sure = [
+        k
+        for k, name, _ in read
+        if name == OF_MEAN
+        or units.get(k) == of_jobs
+        or (units.get(k) == of_time and "rate" in name)
+    ]
+    likely = [
+        k
+        for k, name, _ in read
+        if (k not in units and "rate" in name) or plain_title(name) in COUNTS
+    ]
+    found = sure or likely
+    if len(found) > 1:
+        msg = (
+            f"{source}: {_names([header[k] for k in found])} could each be the load; leave one, or "
+            "give it alone the unit of a rate, as in rate_per_s"
+        )
+        raise MeasurementError(msg)
+    return next(iter(found), None)
+
+
+def _names(titles: Sequence[str]) -> str:
+    *most, last = map(quoted, titles)
+    return f"{', '.join(most)} and {last}"
 
 
 def _amount(cell: str, where: str) -> float:
@@ -230,9 +276,33 @@ def moments(title: str, cells: Sequence[str], lines: Sequence[int], source: str)
     elif plain not in MOMENTS and any(number_of(cell) is not None for cell in cells):
         msg = f"{source}: {quoted(title)} has no unit of time; name it time_s, minute or hour"
         raise MeasurementError(msg)
+    if of is None and plain not in _EVERY:
+        seconds /= _ticks([value for cell in cells if (value := number_of(cell)) is not None])
+    _check_zones(cells, lines, source)
     return np.array(
         [_moment(c, seconds, f"{source}:{n}") for c, n in zip(cells, lines, strict=True)]
     )
+
+
+def _ticks(times: Sequence[float]) -> float:
+    """Ticks per second of times without a unit: those since 1970 tell by their size.
+
+    Examples
+    --------
+    >>> [_ticks([1.7e9 * 1000**k]) for k in range(4)]
+    [1.0, 1000.0, 1000000.0, 1000000000.0]
+    """
+    usual = float(np.median(times)) if times else 0.0
+    return next((10.0**k for k in (9, 6, 3) if usual > 1e8 * 10.0**k), 1.0)
+
+
+def _check_zones(cells: Sequence[str], lines: Sequence[int], source: str) -> None:
+    """Refuse points in time without a time zone, which are in UTC, among those of another zone."""
+    local = [k for k, cell in enumerate(cells) if _LOCAL.fullmatch(cell)]
+    if local and len(local) < len(cells) and any(map(_ZONED.fullmatch, cells)):
+        where, what = f"{source}:{lines[local[0]]}", quoted(cells[local[0]])
+        msg = f"{where}: {what} has no time zone, and others have; give each its own"
+        raise MeasurementError(msg)
 
 
 def _moment(cell: str, seconds: float, where: str) -> float:

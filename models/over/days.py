@@ -139,23 +139,15 @@ def shipped_day(name: str) -> Day | None:
     return day_of_file(path) if name.isidentifier() and path.is_file() else None
 
 
-def _ticks(time: float) -> float:
-    """Ticks per second of a time since 1970, guessed from its size.
-
-    Examples
-    --------
-    >>> [_ticks(1.7e9 * 1000**k) for k in range(4)]
-    [1.0, 1000.0, 1000000.0, 1000000000.0]
-    """
-    return next((10.0**k for k in (9, 6, 3) if time > 1e8 * 10.0**k), 1.0)
-
-
 def _of_points(points: FloatArray, source: str) -> Day:
     """A day from the times of requests, counted over equal steps."""
     if len(points) < FEWEST_REQUESTS:
-        msg = f"{source}: has {len(points)} requests, too few for a rate that follows time"
+        msg = (
+            f"{source}: has no column of rates, and as a log of requests too few for a rate that "
+            f"follows time, {len(points)}; name rates rate_per_s, and counts requests"
+        )
         raise MeasurementError(msg)
-    ordered = np.sort(points / _ticks(float(np.median(points))))
+    ordered = np.sort(points)
     length = float(ordered[-1] - ordered[0])
     if length <= 0:
         msg = f"{source}: all requests have the same time"

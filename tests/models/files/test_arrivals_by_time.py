@@ -153,6 +153,10 @@ def test_keys_that_cannot_be_are_refused_in_one_line(text, words):
     ("content", "words"),
     [
         ("time,rate\n0,5\n60,7\n50,8\n", "day.csv:4: the time goes backwards"),
+        ("hour,rate_a,rate_b\n0,5,50\n1,6,60\n", "'rate_a' and 'rate_b' could each be the load"),
+        ("hour,requests,error_rate\n0,5,1\n1,6,1\n", "'requests' and 'error_rate' could each"),
+        ("date,hour,rate\n2026-11-25,23,5\n2026-11-26,0,6\n", "'date' and 'hour' are all times"),
+        ("time,rate\n2026-03-29T00:00,5\n2026-03-29T03:00+02:00,6\n", "day.csv:2: .* no time zone"),
         ("time,rate\n0,5\n60,7\n60,8\n", "day.csv:4: the time is the same"),
         ("time,rate\n0,5\n60,-7\n", "day.csv:3: the rate is '-7'"),
         ("time,rate\n0,5\n60,\n", "day.csv:3: the rate is empty: a gap"),
@@ -184,3 +188,16 @@ def test_arrivals_by_time_stand_beside_no_classes():
 def test_a_trace_has_times_that_can_be():
     with pytest.raises(HeadwayError, match="0 or more"):
         Trace((1.0, float("inf")))
+
+
+@pytest.mark.parametrize(
+    ("content", "starts", "rates"),
+    [
+        ("hour,error_rate,rate_per_s\n0,0.1,50\n1,0.2,60\n", (0.0, 3600.0), (50.0, 60.0)),
+        ("minute,error_rate_percent,requests\n0,3,60\n1,2,90\n", (0.0, 60.0), (1.0, 1.5)),
+        ("timestamp,rate\n1700000000000,5\n1700000060000,6\n", (1.7e9, 1.7e9 + 60), (5.0, 6.0)),
+    ],
+)
+def test_the_column_that_has_the_unit_of_a_rate_is_taken(content, starts, rates):
+    found = rates_of_text(content, "day.csv")
+    assert (found.starts, found.rates) == (starts, rates)
