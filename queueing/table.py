@@ -53,7 +53,10 @@ _GIVE_UP = Need("clients that give up", f"{_RETRIES}:no_clients", far=True)
 _LONE = Need("one exponential queue alone", f"{_RETRIES}:no_lone_queue")
 
 _UNHELD = of_layers(
-    Need("one client alone, or threads for all clients", f"{_LAYERS}.product_form:no_product_form")
+    Need(
+        "one client alone, or threads that run out only where nobody else is called",
+        f"{_LAYERS}.product_form:no_product_form",
+    )
 )
 _LAYERED_CHAIN = of_layers(
     Need("layers of clients alone with exponential times", f"{_LAYERS}.chain:no_chain")
@@ -161,7 +164,7 @@ METHODS = (
     ),
     MethodRow(
         "product form",
-        "layers in which nobody waits for a thread, as the closed network of their processors",
+        "layers whose threads run out at the bottom only, as a queueing network",
         (_UNHELD,),
         {Subject.LAYERED: f"{_LAYERS}.product_form:by_product_form"},
         otherwise=("chain",),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import Amount
 from headway.queueing.layers.numerics.stations import NEVER
@@ -119,6 +120,14 @@ class LayeredMeans:
     def busiest(self) -> Amount:
         """The largest utilisation of `uses`."""
         return np.max(np.broadcast_arrays(0.0, *self.uses().values()), axis=0)
+
+    def endless(self, over: NDArray[np.bool_]) -> "LayeredMeans":
+        """The same where waiting has no end at some operating points."""
+        entries = {
+            name: replace(one, waiting_time=np.where(over, np.inf, one.waiting_time))
+            for name, one in self.entries.items()
+        }
+        return replace(self, entries=entries)
 
     def from_outside(self) -> "LayeredMeans":
         """The means of requests that follow from arrivals, without those of clients.

@@ -1,17 +1,23 @@
-"""Layered systems where nobody waits for a thread, as closed networks of processors: exact.
+"""Layered systems that are queueing networks, as threads run out at the bottom at most: exact.
 
-If every task has a thread for each client, a request goes straight on to its processor, and the
-layers are a closed network of processors. Clients c have at processor k the demand of all entries
-that they visit,
+If a task has a thread for every request that may ask for one, requests go straight on to its
+processor. If a task calls nobody and has its processor to itself, its threads are the servers of
+one queue. If each task is one or the other, the system is a queueing network. A source of requests
+c, which is a kind of clients or an entry with arrivals, has at station k the demand of all entries
+that it visits,
 
-    D_ck = sum over entries e at processor k of v_ce D_e,
+    D_ck = sum over entries e at station k of v_ce D_e.
 
-which has a product form if each processor shares its servers, is a delay, or serves slices of one
-exponential mean in an order that does not depend on them (Baskett, Chandy, Muntz and Palacios, JACM
-22(2), 1975). A single client never waits, whatever the laws and disciplines.
+The network has a product form if each processor shares its servers, is a delay, or serves slices of
+one exponential mean in an order that does not depend on them (Baskett, Chandy, Muntz and Palacios,
+JACM 22(2), 1975), and if the requests of a pool that runs out take one exponential mean: then the
+order in which they get a thread does not matter, nor which threads are served (Kelly, Reversibility
+and Stochastic Networks, 1979, theorem 3.1).
+
+If a pool has more threads T than servers s, threads wait as well. With requests from outside only,
+P(n + 1) = rho P(n) for n >= s requests there, so the part rho^(T - s) of the waiting is for a
+thread, and the rest for a server. A single client never waits, whatever the laws and disciplines.
 """
-
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -30,11 +36,13 @@ from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.solve import solve
 from headway.queueing.network.network import JobClass, SharedStation, read_network
+from headway.queueing.network.result import Result
 from headway.queueing.stations.abilities import ServiceKind
+from headway.records import dataclass
 
 
 def no_product_form(system: LayeredSystem) -> str:
-    """Why a system has no product form, in one line; empty if it has one.
+    """What is in the way of a product form, in one line; empty where there is one.
 
     Examples
     --------
@@ -42,30 +50,26 @@ def no_product_form(system: LayeredSystem) -> str:
     >>> one = LayeredSystem(
     ...     "one",
     ...     {"here": Processor(), "there": Processor()},
-    ...     {"users": Task("here", 2, clients=True), "pool": Task("there")},
+    ...     {"users": Task("here", 2, clients=True), "pool": Task("there", 1)},
     ...     {
     ...         "use": Entry("users", Step("use", 0.5, calls={"ask": 1.0})),
-    ...         "ask": Entry("pool", Step("ask", 0.1)),
+    ...         "ask": Entry("pool", Step("ask", 0.1, scv=0.0)),
     ...     },
     ... )
     >>> no_product_form(one)
-    'task pool has fewer threads than there are clients, so requests wait for them'
+    'requests wait for threads of pool, whose times are not exponential with one mean'
     """
-    return _not_a_chain_of_calls(system) or (
-        "" if np.all(_clients(system) <= 1) else _waits(system)
-    )
+    return _not_a_chain_of_calls(system) or ("" if _is_lone_client(system) else _no_network(system))
 
 
-def _clients(system: LayeredSystem) -> FloatArray:
-    counts = [np.asarray(task.threads, float) for task in system.tasks.values() if task.clients]
-    return np.asarray(sum(counts), float)
+def _is_lone_client(system: LayeredSystem) -> bool:
+    clients = sum(np.asarray(one.threads, float) for one in system.tasks.values() if one.clients)
+    return not system.is_open and bool(np.all(clients <= 1))
 
 
 def _not_a_chain_of_calls(system: LayeredSystem) -> str:
-    """Why a client can be at two places at once, or requests are not of clients; else empty."""
+    """Why a request can be at two places at once; empty if it cannot."""
     for name, entry in system.entries.items():
-        if np.any(entry.arrival_rate):
-            return f"entry {name}: requests come from outside; product forms here are of clients"
         if any(isinstance(part, Together) for part in parts_within(entry.flow)):
             return f"entry {name} does work in branches at once"
         if _after(entry.flow):
@@ -77,25 +81,98 @@ def _not_a_chain_of_calls(system: LayeredSystem) -> str:
 
 
 def _after(flow: Flow) -> bool:
-    """Whether work may follow a reply; a reply at the very end has none after it."""
+    """Whether anything may stand behind a reply: one at the very end is none."""
     if isinstance(flow, Series) and flow.parts:
         *first, last = flow.parts
         return any(map(replies, first)) or _after(last)
     return not isinstance(flow, Reply) and replies(flow)
 
 
-def _waits(system: LayeredSystem) -> str:
-    clients = _clients(system)
-    for name, task in system.tasks.items():
-        if not task.clients and np.any(np.less(task.threads, clients)):
-            return (
-                f"task {name} has fewer threads than there are clients, so requests wait for them"
-            )
-    return next(filter(None, (_no_form(system, name) for name in system.processors)), "")
+def _no_network(system: LayeredSystem) -> str:
+    """Why the system is no network with a product form."""
+    queues = _thread_queues(system)
+    own = {system.tasks[name].processor for name in queues}
+    return next(
+        filter(
+            None,
+            (
+                *(_no_queue(system, name) for name in queues),
+                *(_no_form(system, name) for name in system.processors if name not in own),
+            ),
+        ),
+        "",
+    )
+
+
+def _most_requests(system: LayeredSystem) -> dict[str, Amount]:
+    """How many requests may be at each task at once: those of its clients, or without limit."""
+    most: dict[str, Amount] = dict.fromkeys(system.tasks, 0.0)
+    for source, counts in visits(system).items():
+        entry = system.entries[source]
+        clients = system.tasks[entry.task].clients
+        from_here = (
+            system.tasks[entry.task].threads
+            if clients
+            else np.where(np.greater(entry.arrival_rate, 0), np.inf, 0.0)
+        )
+        for task in {system.entries[name].task for name, n in counts.items() if np.any(n)}:
+            most[task] = most[task] + from_here
+    return most
+
+
+def _thread_queues(system: LayeredSystem) -> tuple[str, ...]:
+    """Tasks where requests may wait for a thread."""
+    most = _most_requests(system)
+    return tuple(
+        name
+        for name, task in system.tasks.items()
+        if not task.clients and np.any(np.less(task.threads, most[name]))
+    )
+
+
+def _no_queue(system: LayeredSystem, name: str) -> str:
+    """Why a task whose threads run out is not one queue with a product form."""
+    task, entries = system.tasks[name], system.entries_of[name]
+    processor = system.processors[task.processor]
+    waits = f"requests wait for threads of {name}"
+    beside = [other for other, one in system.tasks.items() if one.processor == task.processor]
+    calling = next((entry for entry in entries if system.entries[entry].uses), None)
+    if calling is not None:
+        return f"{waits}, which calls others while it holds them"
+    if len(beside) > 1:
+        return f"{waits}, which shares processor {task.processor}"
+    steps = [_only_step(system.entries[entry].flow) for entry in entries]
+    mean = steps[0].demand if steps[0] else 0.0
+    if not all(
+        step
+        and np.all(np.equal(step.scv, 1))
+        and not np.any(step.think_time)
+        and np.all(np.greater(step.demand, 0))
+        and np.allclose(step.demand, mean, rtol=1e-12, atol=0)
+        for step in steps
+    ):
+        return f"{waits}, whose times are not exponential with one mean"
+    orders = [task.discipline]
+    if np.any(np.greater(task.threads, processor.servers)):
+        orders.append(processor.discipline)
+        if any(
+            system.tasks[system.entries[source].task].clients and np.any(counts[entry])
+            for source, counts in visits(system).items()
+            for entry in entries
+        ):
+            return f"{waits}, of which there are more than servers, and its clients come back"
+    bad = next((one for one in orders if one.by_priority or one.by_size), None)
+    return "" if bad is None else f"{waits}, in an order without a product form, {bad}"
+
+
+def _only_step(flow: Flow) -> Step | None:
+    """The step that a flow consists of, but for a reply at its end."""
+    parts = [part for part in parts_within(flow) if not isinstance(part, Series | Reply)]
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], Step) else None
 
 
 def _no_form(system: LayeredSystem, name: str) -> str:
-    """Why a processor has no product form; empty if it has one."""
+    """Why a processor has no product form."""
     processor, discipline = system.processors[name], system.processors[name].discipline
     if np.all(np.isinf(processor.servers)):
         return ""
@@ -114,7 +191,7 @@ def _no_form(system: LayeredSystem, name: str) -> str:
 
 
 def _slices(system: LayeredSystem, processor: str) -> list[tuple[str, Step, Amount, Amount]]:
-    """Steps at a processor: entry, step, mean slices per request, and mean time of a slice [s]."""
+    """Steps at a processor: entry, step, mean slices for a request, and the mean of each [s]."""
     speed = system.processors[processor].speed
     return [
         (name, step, times * step.slices, step.demand / step.slices / speed)
@@ -129,13 +206,38 @@ def _alike(system: LayeredSystem, processor: str) -> bool:
     return same and all(np.all(np.equal(step.scv, 1)) for _, step, _, _ in each)
 
 
+@dataclass(frozen=True)
+class _Stay:
+    """How long requests of one source stay at a station, beyond their own demand.
+
+    Parameters
+    ----------
+    stretch
+        Time at the processor with a thread held, over the demand.
+    wait
+        For a thread, by request [s].
+    """
+
+    stretch: Amount = 1.0
+    wait: Amount = 0.0
+
+
+_Stays = dict[str, dict[str, _Stay]]
+"""By processor and source."""
+
+
 def by_product_form(system: LayeredSystem) -> LayeredMeans:
-    """Solve layers as a closed network, all operating points at once.
+    """Solve layers as a queueing network, all operating points at once.
 
     Parameters
     ----------
     system
         A system for which `no_product_form` returns nothing.
+
+    Returns
+    -------
+    The means; approximate where its network is too large for an exact method, and infinite where
+    more requests arrive than a station can serve.
 
     Examples
     --------
@@ -143,108 +245,159 @@ def by_product_form(system: LayeredSystem) -> LayeredMeans:
     >>> one = LayeredSystem(
     ...     "one",
     ...     {"here": Processor()},
-    ...     {"users": Task("here", 2, 2.0, clients=True)},
-    ...     {"use": Entry("users", Step("use", 0.5))},
+    ...     {"web": Task("here", threads=1)},
+    ...     {"page": Entry("web", Step("page", 0.1), arrival_rate=5.0)},
     ... )
-    >>> round(float(by_product_form(one).throughput("users")), 12)
-    0.769230769231
+    >>> round(float(by_product_form(one).entries["page"].response_time), 12)  # M/M/1
+    0.2
     """
     visited = visits(system)
-    if np.all(_clients(system) <= 1):
-        return _means(system, visited, _alone(system, visited), None)
+    nobody = {k: dict.fromkeys(visited, _Stay()) for k in system.processors}
+    if _is_lone_client(system):
+        return LayeredMeans(system, _means(system, visited, nobody, None))
+    queues = {system.tasks[name].processor: name for name in _thread_queues(system)}
     demands = {
         k: {c: _demand(system, k, counts) for c, counts in visited.items()}
         for k in system.processors
     }
     used = [k for k, row in demands.items() if any(map(np.any, row.values()))]
     classes = [_job_class(system, c) for c in visited]
-    network = read_network([_station(system, k, demands[k]) for k in used], classes)
+    network = read_network([_station(system, k, demands[k], queues.get(k)) for k in used], classes)
     result = solve(network)
-    times = np.reshape(result.residence_time, (len(used), len(visited), *(system.shape or ())))
-    stretch = _alone(system, visited)
-    for row, k in enumerate(used):
-        for column, c in enumerate(visited):
-            demand = np.asarray(demands[k][c], float)
-            some = np.broadcast_to(demand > 0, times[row, column].shape)
-            ratio = times[row, column] / np.where(demand > 0, demand, 1.0)
-            stretch[k][c] = np.where(some, ratio, 1.0)
-    rates = dict(zip(visited, result.throughput, strict=True))
-    return _means(
-        system, visited, stretch, {c: np.reshape(x, system.shape) for c, x in rates.items()}
-    )
-
-
-def _alone(system: LayeredSystem, sources: Iterable[str]) -> dict[str, dict[str, Amount]]:
-    """The stretch of work without waiting, which is 1, by processor and source."""
-    return {k: dict.fromkeys(sources, 1.0) for k in system.processors}
+    over = np.reshape(result.saturated, system.shape)
+    stays = nobody | {
+        k: _at_queue(system, queues[k], demands[k], result, row)
+        if k in queues
+        else _at_processor(system, demands[k], result, row)
+        for row, k in enumerate(used)
+    }
+    rates = {
+        c: np.reshape(x, system.shape) for c, x in zip(visited, result.throughput, strict=True)
+    }
+    means = LayeredMeans(system, _means(system, visited, stays, rates), result.approximation)
+    return means.endless(over) if np.any(over) else means
 
 
 def _demand(system: LayeredSystem, processor: str, counts: dict[str, Amount]) -> Amount:
     return sum(counts[name] * n * mean for name, _, n, mean in _slices(system, processor))
 
 
-def _job_class(system: LayeredSystem, entry: str) -> JobClass:
-    """The class of jobs of some clients; delays in their steps count as think time."""
-    task = system.tasks[system.entries[entry].task]
+def _job_class(system: LayeredSystem, source: str) -> JobClass:
+    """The class of jobs of a source; delays in the steps of clients count as think time."""
+    entry = system.entries[source]
+    task = system.tasks[entry.task]
+    if not task.clients:
+        return JobClass(source, arrival_rate=entry.arrival_rate)
     held = sum(
-        visits(system)[entry][name] * times * step.think_time
+        visits(system)[source][name] * times * step.think_time
         for name, step, times in system.steps()
     )
-    return JobClass(entry, population=task.threads, think_time=task.think_time + held)
+    return JobClass(source, population=task.threads, think_time=task.think_time + held)
 
 
-def _station(system: LayeredSystem, name: str, demands: dict[str, Amount]) -> SharedStation:
+def _station(
+    system: LayeredSystem, name: str, demands: dict[str, Amount], pool: str | None
+) -> SharedStation:
+    """A processor, or the queue for the threads of the only task there, a pool."""
     processor = system.processors[name]
-    if np.all(np.isinf(processor.servers)):
+    servers = processor.servers
+    if pool is not None:
+        servers = np.minimum(servers, system.tasks[pool].threads)
+    elif np.all(np.isinf(servers)):
         ones = [1.0] * len(demands)
         return SharedStation(name, list(demands.values()), ones, ServiceKind.DELAY)
-    if processor.discipline.form is ProductForm.ANY:
+    if pool is None and processor.discipline.form is ProductForm.ANY:
         each, visited = list(demands.values()), [1.0] * len(demands)
     else:
         mean = _slices(system, name)[0][3]
         each = [mean] * len(demands)
         visited = [demand / mean for demand in demands.values()]
-    return SharedStation(
-        name, each, visited, servers=processor.servers, discipline=Discipline.SHARING
-    )
+    return SharedStation(name, each, visited, servers=servers, discipline=Discipline.SHARING)
+
+
+def _at_processor(
+    system: LayeredSystem, demands: dict[str, Amount], result: Result, row: int
+) -> dict[str, _Stay]:
+    """Stays where all wait for servers, R_ck / D_ck."""
+    return {
+        source: _Stay(_ratio(_finite(system, result.residence_time[row, column]), demand))
+        for column, (source, demand) in enumerate(demands.items())
+    }
+
+
+def _at_queue(
+    system: LayeredSystem, name: str, demands: dict[str, Amount], result: Result, row: int
+) -> dict[str, _Stay]:
+    """Stays where all wait for a thread, and then for a server if threads are more."""
+    task = system.tasks[name]
+    processor = system.processors[task.processor]
+    mean = _slices(system, task.processor)[0][3]
+    served = sum(x * demand for x, demand in zip(result.throughput, demands.values(), strict=True))
+    more = np.maximum(np.subtract(task.threads, processor.servers), 0)
+    rho = np.minimum(np.reshape(served, system.shape) / processor.servers, 1.0)
+    for_thread = np.where(more > 0, rho**more, 1.0)
+    stays = {}
+    for column, source in enumerate(demands):
+        time = _finite(system, result.station_response_time[row, column])
+        wait = np.maximum(time - mean, 0.0)
+        stays[source] = _Stay(_ratio(mean + wait * (1 - for_thread), mean), wait * for_thread)
+    return stays
+
+
+def _finite(system: LayeredSystem, times: FloatArray) -> FloatArray:
+    """Times at each operating point; 0 where they are infinite, as `endless` says."""
+    return np.reshape(np.where(np.isfinite(times), times, 0.0), system.shape)
+
+
+def _ratio(time: Amount, demand: Amount) -> Amount:
+    """A time over a demand; 1 where there is none."""
+    some = np.greater(demand, 0) & np.greater(time, 0)
+    return np.where(some, time / np.where(some, demand, 1.0), 1.0)
 
 
 def _means(
     system: LayeredSystem,
     visited: dict[str, dict[str, Amount]],
-    stretch: dict[str, dict[str, Amount]],
+    stays: _Stays,
     rates: dict[str, Amount] | None,
-) -> LayeredMeans:
-    """Mean times of entries over the requests of all classes of clients."""
-    times = {c: _times(system, {k: row[c] for k, row in stretch.items()}) for c in visited}
-    cycles = {
-        c: 1 / (times[c][c] + system.tasks[system.entries[c].task].think_time) for c in visited
-    }
-    cycles = cycles if rates is None else rates
+) -> dict[str, EntryMeans]:
+    """Means of entries over the requests of all sources; lone clients come as fast as they can."""
+    held, waits = {}, {}
+    for source in visited:
+        held[source], waits[source] = _times(system, {k: row[source] for k, row in stays.items()})
+    if rates is None:
+        think = {c: system.tasks[system.entries[c].task].think_time for c in visited}
+        rates = {c: 1 / (held[c][c] + think[c]) for c in visited}
     entries = {}
+    zero = np.zeros(system.shape)
     for name in system.entries:
-        flows = {c: cycles[c] * counts[name] for c, counts in visited.items()}
-        total = sum(flows.values())
-        held = sum(flow * times[c][name] for c, flow in flows.items())
-        zero = np.zeros(system.shape)
-        rate = total + zero
-        first = held / np.where(rate > 0, rate, 1.0)
-        entries[name] = EntryMeans(rate, zero, first + zero, zero)
-    return LayeredMeans(system, entries)
+        flows = {c: rates[c] * counts[name] for c, counts in visited.items()}
+        rate = sum(flows.values()) + zero
+        some = np.where(rate > 0, rate, 1.0)
+        wait, first = (
+            sum(flow * times[c][name] for c, flow in flows.items()) / some + zero
+            for times in (waits, held)
+        )
+        entries[name] = EntryMeans(rate, wait, first, zero)
+    return entries
 
 
-def _times(system: LayeredSystem, stretch: dict[str, Amount]) -> dict[str, Amount]:
-    """How long a request holds a thread, by entry, with work stretched at each processor."""
+def _times(
+    system: LayeredSystem, stays: dict[str, _Stay]
+) -> tuple[dict[str, Amount], dict[str, Amount]]:
+    """How long a request for each entry holds a thread, and how long it waits for one."""
     held: dict[str, Amount] = {}
     answered: dict[str, Amount] = {}
     own: dict[str, Amount] = dict.fromkeys(system.entries, 0.0)
+    stay = {
+        name: stays[system.tasks[entry.task].processor] for name, entry in system.entries.items()
+    }
     for name, step, times in system.steps():
-        processor = system.tasks[system.entries[name].task].processor
-        speed = system.processors[processor].speed
-        own[name] += times * (step.demand / speed * stretch[processor] + step.think_time)
+        speed = system.processors[system.tasks[system.entries[name].task].processor].speed
+        own[name] += times * (step.demand / speed * stay[name].stretch + step.think_time)
     for name in reversed(system.callers_first):
         entry = system.entries[name]
         held[name] = own[name] + sum(mean * answered[called] for called, mean in entry.calls())
         passed = sum(chance * answered[other] for other, chance in entry.forwards.items())
-        answered[name] = held[name] + passed
-    return held
+        answered[name] = stay[name].wait + held[name] + passed
+    return held, {name: one.wait for name, one in stay.items()}

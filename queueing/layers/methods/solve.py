@@ -2,7 +2,6 @@
 
 from dataclasses import fields, replace
 from itertools import accumulate
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
 from headway.queueing.layers.playing import play_layers
 from headway.queueing.layers.points import alike, at, first_of, joined, points_of
+from headway.queueing.layers.product_form import no_product_form
 from headway.queueing.layers.program import program_of
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.choice import choose, impossible
@@ -86,11 +86,16 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
         return _solved(system, asked)
     groups = alike(system)
     parts = [at(system, points if points.size > 1 else int(points[0])) for points in groups]
+    methods = [AUTO] * len(parts)
     if np.prod(system.shape) * UNASKED_STATES > UNASKED_WORK:
         work = (points.size * _work(part) for points, part in zip(groups, parts, strict=True))
         if any(total > UNASKED_WORK for total in accumulate(work)):
-            return _solved(system, "simulation" if no_phases(system) else "layers")
-    return _put_together(system, groups, [_solved(part, AUTO) for part in parts])
+            other = "simulation" if no_phases(system) else "layers"
+            methods = [other if no_product_form(part) else AUTO for part in parts]
+            if AUTO not in methods:
+                return _solved(system, other)
+    solved = [_solved(part, method) for part, method in zip(parts, methods, strict=True)]
+    return _put_together(system, groups, solved)
 
 
 def _by_copies(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
@@ -133,7 +138,7 @@ def _put_together(
     notes = dict.fromkeys(one.approximation for one, _ in solved if one.approximation)
     note = _note(means) if "layers" in names else "; ".join(notes)
     if exact:
-        note = f"exact by the chain at {exact} of {points} points; elsewhere {note}"
+        note = f"exact at {exact} of {points} points; elsewhere {note}"
     return replace(means, approximation=note), next(iter(names))
 
 
@@ -169,7 +174,7 @@ def _most_states(system: LayeredSystem) -> int:
 
 def _work(system: LayeredSystem) -> int:
     """States of the chain taken unasked, as a measure of its time; 0 if none would be."""
-    if _surely_none(system):
+    if not no_product_form(system) or _surely_none(system):
         return 0
     point = first_of(system)
     states = states_of(point, program_of(point), _most_states(system))
@@ -205,16 +210,7 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
         _check_messages(means)
         return replace(means, approximation=_note(means))
     over = np.asarray(means.from_outside().busiest()) >= 1
-    entries = {
-        name: EntryMeans(
-            one.throughput,
-            np.where(over, inf, one.waiting_time),
-            one.first_phase,
-            one.second_phase,
-        )
-        for name, one in means.entries.items()
-    }
-    return LayeredMeans(system, entries, _note(means))
+    return replace(means.endless(over), approximation=_note(means))
 
 
 def _check_messages(means: LayeredMeans) -> None:

@@ -82,17 +82,28 @@ def test_a_point_alone_is_the_point_in_a_sweep(monkeypatch, asked):
     if asked == "auto":
         assert [name for _, name in alone] == ["chain"] * 5 + ["layers"]
         assert method == "layers"
-        assert means.approximation.startswith("exact by the chain at 5 of 6 points; elsewhere")
+        assert means.approximation.startswith("exact at 5 of 6 points; elsewhere")
     else:
         assert {name for _, name in alone} == {method}
 
 
 def test_points_whose_chains_are_too_much_work_are_all_by_layers(monkeypatch):
     """Also those that would be exact alone."""
-    many = shop(2.0, np.linspace(0.1, 0.2, 150))
+    many = shop(2.0, np.linspace(0.1, 0.2, 150), threads=1.0)
     assert solve_layers(many)[1] == "chain"
     monkeypatch.setattr(solve, "UNASKED_WORK", 100 * solve.LEAST_STATES)
     assert solve_layers(many)[1] == "layers"
+
+
+def test_points_with_a_product_form_have_it_beside_many_chains(monkeypatch):
+    """However much work the chains of the others would be."""
+    monkeypatch.setattr(solve, "UNASKED_WORK", 2 * solve.LEAST_STATES)
+    threads = np.array([1.0, 1.0, 1.0, 2.0, 3.0])
+    means, method = solve_layers(shop(2.0, 0.1, threads=threads))
+    assert method == "layers"
+    assert means.approximation.startswith("exact at 2 of 5 points; elsewhere")
+    exact, _ = solve_layers(shop(2.0, 0.1, threads=2.0), "chain")
+    assert means.throughput("users")[3:] == pytest.approx([exact.throughput("users")] * 2)
 
 
 def test_replies_in_branches_are_simulated_where_their_chain_is_not_small(monkeypatch):

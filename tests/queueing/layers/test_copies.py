@@ -49,16 +49,17 @@ E 2 s ask 1 -1 y ask serve 1 -1 s serve 1 -1 -1
 """
 
 
+@pytest.mark.parametrize("method", ["product form", "chain"])
 @pytest.mark.parametrize("fan", ["I client server 2", "O client server 1"])
-def test_two_of_four_clients_share_each_of_two_servers(fan, tmp_path):
+def test_two_of_four_clients_share_each_of_two_servers(fan, method, tmp_path):
     """Two clients at a server, S = Z = 1: p0 = 1 / (1 + 2 + 2), X = 0.8; 0.4 of each client.
 
     lqsim finds 0.4 too: layeredqueuing/V5, models/regression/50-replication.
     """
     path = tmp_path / "four.in"
     path.write_text(FILE.format(fan=fan))
-    solution = find_model(str(path)).solve()
-    assert solution.method == "chain"
+    solution = find_model(str(path)).solve(method=method)
+    assert (solution.method, solution.approximation) == (method, "")
     assert solution["client.throughput"] == pytest.approx(0.4, rel=1e-9)
     assert solution["server.throughput"] == pytest.approx(0.8, rel=1e-9)
     assert solution["processor server.utilisation"] == pytest.approx(0.8, rel=1e-9)
