@@ -92,7 +92,7 @@ class Pieces:
 
     growth: Growth
     criterion: float
-    parts: tuple["_Part", ...]
+    parts: tuple["_FittedPiece", ...]
 
     @classmethod
     def of(
@@ -115,14 +115,16 @@ class Pieces:
         factors = design(count, size, growth) / time[:, None]
         sizes, place = np.unique(size, return_inverse=True)
         penalty = (used.size + 1) * math.log(time.size)
-        best: list[tuple[float, tuple[_Part, ...]]] = [(0.0, ())]
+        best: list[tuple[float, tuple[_FittedPiece, ...]]] = [(0.0, ())]
         for end in range(1, sizes.size + 1):
-            offers: list[tuple[float, tuple[_Part, ...]]] = [(math.inf, ())]
+            offers: list[tuple[float, tuple[_FittedPiece, ...]]] = [(math.inf, ())]
             for start in range(max(end - LEAST_POINTS + 1, 0)):
                 before, parts = best[start]
                 if math.isfinite(before):
                     mine = (place >= start) & (place < end)
-                    part = _part(factors[mine], used, tolerance, (sizes[start], sizes[end - 1]))
+                    part = _fitted_piece(
+                        factors[mine], used, tolerance, (sizes[start], sizes[end - 1])
+                    )
                     offers.append((before + part.cost + penalty, (*parts, part)))
             best.append(min(offers, key=lambda one: one[0]))
         return cls(growth, *best[-1])
@@ -143,7 +145,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _FittedPiece:
     first: float
     last: float
     values: FloatArray
@@ -154,7 +156,9 @@ class _Part:
     cost: float
 
 
-def _part(factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, float]) -> _Part:
+def _fitted_piece(
+    factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, float]
+) -> _FittedPiece:
     """Non-negative least squares of relative residuals, in which outliers count linearly."""
     from scipy.optimize import nnls
 
@@ -173,10 +177,10 @@ def _part(factors: FloatArray, used: Any, tolerance: float, ends: tuple[float, f
     values[used] = found / scale
     active = used[found > 0]
     weighted = factors * weight[:, None]
-    return _Part(*ends, values, active, used, weighted, residuals, float(cost.sum()))
+    return _FittedPiece(*ends, values, active, used, weighted, residuals, float(cost.sum()))
 
 
-def _described(part: _Part, deviation: float) -> CollectivePiece:
+def _described(part: _FittedPiece, deviation: float) -> CollectivePiece:
     """A piece with intervals: linear theory at the active parameters, with a common deviation.
 
     The upper limit of a parameter at 0 follows from the theory with all parameters active.
@@ -202,7 +206,7 @@ def _inverse(factors: FloatArray, chosen: Any) -> FloatArray:
     return inverse
 
 
-def _parameter(place: int, part: _Part, error: float) -> LineParameter:
+def _parameter(place: int, part: _FittedPiece, error: float) -> LineParameter:
     if place not in part.used:
         return LineParameter(0.0, None, determined=False)
     value = float(part.values[place])

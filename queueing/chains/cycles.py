@@ -108,7 +108,7 @@ def cycles_of(routes: ClassRoutes, has_jobs: Sequence[bool]) -> Cycles:
     )
 
 
-def _some(values: NDArray[np.bool_], axis: int | tuple[int, ...]) -> NDArray[np.bool_]:
+def _any_along(values: NDArray[np.bool_], axis: int | tuple[int, ...]) -> NDArray[np.bool_]:
     """Whether any value is true along some axes."""
     return np.asarray(values.any(axis=axis))
 
@@ -121,12 +121,12 @@ class _RoutingChain:
         self.leave = np.maximum(1 - matrix.sum(axis=2), 0.0)
         self.leave[self.leave <= SUM_TOLERANCE] = 0.0
         self.of = np.repeat(np.arange(len(routes.classes)), len(routes.stations))
-        self.starts = _some(entries > 0, 0)
-        self.edges = _some(matrix > 0, 0)
+        self.starts = _any_along(entries > 0, 0)
+        self.edges = _any_along(matrix > 0, 0)
 
     def reach(self, classes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Pairs that jobs of some initial classes can reach."""
-        return reached(self.edges, _some(self.starts[classes], 0))
+        return reached(self.edges, _any_along(self.starts[classes], 0))
 
     def chains(self) -> tuple[tuple[int, ...], ...]:
         """Chains of classes that change into one another; refuse open classes in closed chains."""
@@ -202,11 +202,11 @@ def _solved(
     walk: _RoutingChain, kept: FloatArray, last: FloatArray, begun: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
     """Solve w_c = e_c + w_c P, shape (points, classes, states); and the ends of cycles."""
-    ending = _some(last > 0, (0, 2))
-    edges = _some(kept > 0, 0)
+    ending = _any_along(last > 0, (0, 2))
+    edges = _any_along(kept > 0, 0)
     trapped = ~reached(edges.T, ending)
     doomed = reached(edges.T, trapped)
-    hopeless = _some(walk.starts & doomed, 1)
+    hopeless = _any_along(walk.starts & doomed, 1)
     if (hopeless & begun).any():
         raise _never_ending(walk, edges, trapped, int((hopeless & begun).argmax()))
     inside = np.eye(int((~doomed).sum())) - kept[:, ~doomed][:, :, ~doomed].swapaxes(1, 2)
@@ -254,7 +254,7 @@ def closed_shares(cycles: Cycles, chain: tuple[int, ...], names: Sequence[str]) 
     from scipy.sparse.csgraph import connected_components
 
     ends = np.nan_to_num(cycles.ends[:, chain][:, :, chain])
-    turns = _some(ends > 0, 0)
+    turns = _any_along(ends > 0, 0)
     count, labels = connected_components(turns, connection="strong")
     groups = [np.flatnonzero(labels == n) for n in range(count)]
     possible = reached(turns, np.isin(chain, list(cycles.begun)))

@@ -135,7 +135,7 @@ def _steps(
     """Take at most as many steps as there are tolerances; the state, and whether it converged."""
     part, worst = course
     for step, tolerance in enumerate(tolerances.tolist(), first):
-        around = _Around(network, correction, state)
+        around = _NextSteps(network, correction, state)
         if step > _PLAIN:
             longer = np.minimum(part * (2 if step < _EAGER else 1.05), 1)
             nearer = around.miss < np.maximum(worst, _ROUNDING)
@@ -225,7 +225,7 @@ def _steady_steps(
     rate[:], found[:], queue[:] = state.rate, state.found, state.queue
 
 
-class _Around:
+class _NextSteps:
     """The equations at a state, and the next states from there."""
 
     def __init__(self, network: Equations, correction: FloatArray | float, state: Iterate) -> None:

@@ -256,7 +256,7 @@ def _mixed(
     jobs, visited = np.broadcast_to(np.asarray(population, float), shape), rows(visits, shape)
     slow, free = ([*stations[:place], end, *stations[place + 1 :]] for end in station.ends())
     below = solve_closed(slow, visits, jobs, think_time, method)
-    fewer = _fewer(jobs, len(stations))
+    fewer = _smaller_populations(jobs, len(stations))
     above = solve_closed(free, visits, fewer, think_time, method)
     ends = Ends(
         np.asarray(below.station_throughput[place]),
@@ -287,7 +287,7 @@ def _only_mixed(stations: Sequence[Station]) -> tuple[int, Mixed]:
     return places[0]
 
 
-def _fewer(jobs: FloatArray, stations: int) -> FloatArray:
+def _smaller_populations(jobs: FloatArray, stations: int) -> FloatArray:
     """Populations N, N - 1... 1 of each operating point, then 0, by the first axis."""
     most = max(int(jobs.max(initial=1)), 1)
     check_memory([most], 8.0 * _COPIES * stations * most * jobs.size)

@@ -60,13 +60,13 @@ def preemptive(offered: Offered) -> FloatArray:
         own = own + while_stable(work, (1 - before) * (1 - after), holds)
         number = _number(offered, here, own)
         alone = alone + number
-        there = np.where(holds, alone * _less(offered, after), 0.0)
-        waits[here] = own * _part(there - pooled, number, offered.servers > 1)
+        there = np.where(holds, alone * _pool_to_server(offered, after), 0.0)
+        waits[here] = own * _pool_factor(there - pooled, number, offered.servers > 1)
         before, pooled = after, there
     return waits
 
 
-def _part(wanted: FloatArray, number: FloatArray, pools: Amount) -> FloatArray:
+def _pool_factor(wanted: FloatArray, number: FloatArray, pools: Amount) -> FloatArray:
     """Factor from waits at one fast server to waits at a pool."""
     shared = pools & (number > 0) & np.isfinite(number)
     return np.where(shared, np.maximum(wanted, 0.0) / np.where(shared, number, 1.0), 1.0)
@@ -79,7 +79,7 @@ def _number(offered: Offered, here: Amount, waits: FloatArray) -> FloatArray:
     return np.asarray(np.where(come > 0, come * waits, 0.0).sum(axis=0))
 
 
-def _less(offered: Offered, share: FloatArray) -> FloatArray:
+def _pool_to_server(offered: Offered, share: FloatArray) -> FloatArray:
     """Ratio of the wait at a pool to that at one server as fast as all: C(m, a) / U."""
     some = (share > 0) & (share < 1) & (offered.servers > 1)
     busy = np.where(some, share, 0.5)

@@ -169,7 +169,7 @@ class ByNumber:
         shape = np.broadcast_shapes(*(np.shape(v) for part in spread for v in part.values()))
         right_side = np.zeros((len(self.stations), int(np.prod(shape))))
         for name, value in right.items():
-            right_side[self.place[name]] = _at(value, shape)
+            right_side[self.place[name]] = _at_points(value, shape)
         solution = np.empty_like(right_side)
         for points, matrices in self._blocks(shape, let_in, rows=forward):
             system = np.eye(len(self.stations)) - (matrices.swapaxes(1, 2) if forward else matrices)
@@ -189,12 +189,12 @@ class ByNumber:
             points = slice(start, min(start + step, size))
             matrices = np.repeat(self.fixed[None], 1 if same else points.stop - start, axis=0)
             for (i, j), p in self.changing.items():
-                matrices[:, i, j] = _at(p, shape, points)
+                matrices[:, i, j] = _at_points(p, shape, points)
             for i, factor in self.scale.items():
-                matrices[:, i] *= np.reshape(_at(factor, shape, points), (-1, 1))
+                matrices[:, i] *= np.reshape(_at_points(factor, shape, points), (-1, 1))
             for k, share in let_in.items():
                 scaled = matrices[:, k] if rows else matrices[:, :, k]
-                scaled *= np.reshape(_at(share, shape, points), (-1, 1))
+                scaled *= np.reshape(_at_points(share, shape, points), (-1, 1))
             yield points, matrices
 
 
@@ -211,7 +211,7 @@ def is_sparse(stations: int, routes: int) -> bool:
     return routes <= SPARSE * stations
 
 
-def _at(value: Amount, shape: tuple[int, ...], points: slice = slice(None)) -> Amount:
+def _at_points(value: Amount, shape: tuple[int, ...], points: slice = slice(None)) -> Amount:
     """Values at some of the operating points, in flat order; a number is the same at all."""
     return np.broadcast_to(value, shape).ravel()[points] if np.ndim(value) else value
 

@@ -85,7 +85,7 @@ class Clients:
             check_not_negative(name, getattr(self, name))
         for name in ("persistence", "jitter"):
             check_domain(name, getattr(self, name), lambda s: (s >= 0) & (s <= 1), "from 0 to 1")
-        check_domain("retries", self.retries, _whole, "a whole number of 0 or more")
+        check_domain("retries", self.retries, _is_count, "a whole number of 0 or more")
         check_domain("retry_tokens", self.retry_tokens, lambda n: n >= 1, "1 or more")
         check_domain(
             "retry_budget",
@@ -133,7 +133,7 @@ class Clients:
         return replace(self, **numbers)
 
 
-def _whole(count: Any) -> Any:
+def _is_count(count: Any) -> Any:
     return (count >= 0) & ((count == np.floor(count)) | np.isinf(count))
 
 

@@ -308,8 +308,8 @@ def states_of(
         msg = f"{system.name}: its clients take no time; give a step a demand"
         raise GraphError(msg)
     if ending is Ending.MANY:
-        _SEARCHES.keep(key, _Known(None, rates, most))
-    return _kept(key, room.found(), rates) if ending is Ending.WHOLE else None
+        _SEARCHES.keep(key, _SearchResult(None, rates, most))
+    return _remembered(key, room.found(), rates) if ending is Ending.WHOLE else None
 
 
 def _explored(given: tuple[Any, ...], room: "Room", progress: Progress, moves: int) -> Ending:
@@ -327,7 +327,7 @@ def _explored(given: tuple[Any, ...], room: "Room", progress: Progress, moves: i
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class _SearchResult:
     """The result of a search: the states and the rates used, or the number of states exceeded.
 
     Programs that differ in times only share it: fits, sweeps and pages ask for them repeatedly.
@@ -356,16 +356,16 @@ class _Searches:
     """The results of recent searches, by program; when full, it drops the least recently used."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[_Key, _Known] = OrderedDict()
+        self._found: OrderedDict[_Key, _SearchResult] = OrderedDict()
         self._size = 0
 
-    def of(self, key: _Key) -> _Known | None:
+    def of(self, key: _Key) -> _SearchResult | None:
         """The result of the search of a program, or None."""
         if key in self._found:
             self._found.move_to_end(key)
         return self._found.get(key)
 
-    def keep(self, key: _Key, known: _Known) -> None:
+    def keep(self, key: _Key, known: _SearchResult) -> None:
         """Keep the result of a search in place of an earlier one."""
         self._forget(key)
         self._found[key] = known
@@ -378,17 +378,17 @@ class _Searches:
             self._size -= _size(self._found.pop(key))
 
 
-def _size(known: _Known) -> int:
+def _size(known: _SearchResult) -> int:
     return max(known.states.count if known.states else 0, LEAST_KEPT)
 
 
 _SEARCHES = _Searches()
 
 
-def _kept(key: _Key, states: States, rates: FloatArray) -> States:
+def _remembered(key: _Key, states: States, rates: FloatArray) -> States:
     """Remember the states for later questions at other rates, unless there are too many."""
     if states.count <= MOST_KEPT and np.allclose(states.ended, states.at(rates, rates).ended):
-        _SEARCHES.keep(key, _Known(states, rates))
+        _SEARCHES.keep(key, _SearchResult(states, rates))
     return states
 
 

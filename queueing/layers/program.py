@@ -179,7 +179,7 @@ def _requests(step: Step) -> Iterator[tuple[str, Amount]]:
     yield from step.sends.items()
 
 
-def _some(number: Amount) -> bool:
+def _ever_positive(number: Amount) -> bool:
     """Whether a number is above 0 at any point."""
     return bool(np.any(np.greater(number, 0)))
 
@@ -206,7 +206,7 @@ class _Writing:
         self.at, start = name, len(self.instructions)
         entry = self.system.entries[name]
         task = self.system.tasks[entry.task]
-        if task.clients and _some(task.think_time):
+        if task.clients and _ever_positive(task.think_time):
             self._put(Wait(self.number(task.think_time)))
         self._flow(entry.flow)
         if not task.clients and not replies(entry.flow):
@@ -312,7 +312,7 @@ class _Writing:
         self.instructions[again] = Branch(((more, again + 1), (1 - more, behind)))
 
     def _step(self, step: Step) -> None:
-        if _some(step.think_time):
+        if _ever_positive(step.think_time):
             self._put(Wait(self.number(step.think_time)))
         if step.fixed:
             self._fixed(step)
@@ -339,13 +339,17 @@ class _Writing:
                 self._slice(step)
 
     def _calls(self, step: Step) -> Iterator[tuple[float, Call | Send]]:
-        yield from ((self.number(mean), Call(n)) for n, mean in step.calls.items() if _some(mean))
-        yield from ((self.number(mean), Send(n)) for n, mean in step.sends.items() if _some(mean))
+        yield from (
+            (self.number(mean), Call(n)) for n, mean in step.calls.items() if _ever_positive(mean)
+        )
+        yield from (
+            (self.number(mean), Send(n)) for n, mean in step.sends.items() if _ever_positive(mean)
+        )
 
     def _slice(self, step: Step) -> None:
         task = self.system.tasks[self.system.entries[self.at].task]
         speed = self.number(self.system.processors[task.processor].speed)
         mean = self.number(step.demand) / self.number(step.slices) / speed
-        if _some(mean):
+        if _ever_positive(mean):
             number = self.steps[self.at, step.name]
             self._put(Serve(task.processor, mean, self.number(step.scv), number))

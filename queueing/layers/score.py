@@ -151,10 +151,10 @@ def _clients(system: LayeredSystem, name: str) -> int:
     if isinf(number):
         msg = f"clients {task} are infinitely many; give their number, or an entry an arrival rate"
         raise InvalidParameter(msg)
-    return _whole(f"clients {task}", number)
+    return _thread_count(f"clients {task}", number)
 
 
-def _whole(name: str, number: float) -> int:
+def _thread_count(name: str, number: float) -> int:
     if isinf(number):
         return _UNLIMITED
     if number != round(number) or number < 1:
@@ -170,13 +170,15 @@ def _task(name: str, task: Task, processor: int) -> PlaceRow:
             "take fcfs, priority or siro"
         )
         raise GraphError(msg)
-    place = PlaceRow(Order.IN_TURN, 0, _whole(f"threads of task {name}", _number(task.threads)))
+    place = PlaceRow(
+        Order.IN_TURN, 0, _thread_count(f"threads of task {name}", _number(task.threads))
+    )
     place.processor, place.rank = processor, -task.priority
     return _ordered(place, name, task.discipline)
 
 
 def _processor(name: str, processor: Processor) -> PlaceRow:
-    servers = _whole(f"servers of processor {name}", _number(processor.servers))
+    servers = _thread_count(f"servers of processor {name}", _number(processor.servers))
     place = PlaceRow(Order.IN_TURN, 0, servers)
     if servers == _UNLIMITED:
         return place

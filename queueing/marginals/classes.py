@@ -91,7 +91,7 @@ def class_marginal(
         raise GraphError(reason)
     jobs = network.population.sum()
     if jobs == 0:
-        return _alone(network, place, float(overload.load[place, 0]))
+        return _open_only(network, place, float(overload.load[place, 0]))
     return _StationMarginal(network, place, overload.load, guess).law()
 
 
@@ -127,7 +127,7 @@ def whole_marginal(network: Network, place: int) -> NumberLaw:
     return NumberLaw(chances[0], waits=chances[1])
 
 
-def _alone(network: Network, place: int, load: float) -> NumberLaw:
+def _open_only(network: Network, place: int, load: float) -> NumberLaw:
     """Open classes only: their total depends on the total load, as for one class."""
     kind, count = network.stations[place].kind, int(network.servers[place, 0])
     if kind is ServiceKind.DELAY:

@@ -67,10 +67,10 @@ def in_order(servers: int) -> Order:
 
     def left(here: Here) -> Iterator[tuple[int, float, Here]]:
         for place, c in enumerate(here[:servers]):
-            yield c, 1.0, _settled(_without(here, place), servers)
+            yield c, 1.0, _sorted_service(_without(here, place), servers)
 
     def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
-        yield _settled((*here, c), servers), 1.0
+        yield _sorted_service((*here, c), servers), 1.0
 
     return Order(joined, left, _at_most(servers))
 
@@ -86,7 +86,7 @@ def by_rank(ranks: tuple[int, ...], servers: int) -> Order:
     """
 
     def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
-        yield _behind(here, c, ranks, 0), 1.0
+        yield _inserted(here, c, ranks, 0), 1.0
 
     def left(here: Here) -> Iterator[tuple[int, float, Here]]:
         for place, c in enumerate(here[:servers]):
@@ -106,7 +106,7 @@ def next_by_rank(ranks: tuple[int, ...], servers: int) -> Order:
     """
 
     def joined(here: Here, c: int) -> Iterator[tuple[Here, float]]:
-        yield _settled(_behind(here, c, ranks, servers), servers), 1.0
+        yield _sorted_service(_inserted(here, c, ranks, servers), servers), 1.0
 
     return Order(joined, in_order(servers).left, _at_most(servers))
 
@@ -191,7 +191,7 @@ def _without(here: Here, place: int) -> Here:
     return here[:place] + here[place + 1 :]
 
 
-def _settled(here: Here, servers: int) -> Here:
+def _sorted_service(here: Here, servers: int) -> Here:
     """Sort jobs in service, as it does not matter which server serves which."""
     return (*sorted(here[:servers]), *here[servers:]) if servers > 1 else here
 
@@ -200,7 +200,7 @@ def _as_set(here: Here, servers: int) -> Here:
     return (*sorted(here[:servers]), *sorted(here[servers:]))
 
 
-def _behind(here: Here, c: int, ranks: tuple[int, ...], first: int) -> Here:
+def _inserted(here: Here, c: int, ranks: tuple[int, ...], first: int) -> Here:
     """Insert a job behind those of its rank and better ones, and behind the first ``first``."""
     place = next((i for i in range(first, len(here)) if ranks[here[i]] > ranks[c]), len(here))
     place = max(place, min(first, len(here)))

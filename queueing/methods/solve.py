@@ -54,11 +54,11 @@ def solved(network: Network, asked: str = AUTO) -> tuple[MethodRow, Result]:
     network, asked
         As for `solve`; if the points have several methods, that of the first is returned.
     """
-    parts = _parts(network)
+    parts = _points_by_form(network)
     if len(parts) == 1:
         return _first(network, asked)
     each = [_first(network.at(points), asked) for points in parts]
-    return each[0][0], _together(network, parts, [result for _, result in each])
+    return each[0][0], _combined(network, parts, [result for _, result in each])
 
 
 def _first(network: Network, asked: str) -> tuple[MethodRow, Result]:
@@ -70,7 +70,7 @@ def _first(network: Network, asked: str) -> tuple[MethodRow, Result]:
     raise impossible(network, row, asked)
 
 
-def _parts(network: Network) -> list[NDArray[np.intp]]:
+def _points_by_form(network: Network) -> list[NDArray[np.intp]]:
     """Operating points without a product form, which come first, and those with one."""
     if network.kinds or not network.has_closed or network.population.shape[1] == 1:
         return [np.arange(1)]
@@ -80,7 +80,7 @@ def _parts(network: Network) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(in_turn), np.flatnonzero(~in_turn)]
 
 
-def _together(network: Network, parts: list[NDArray[np.intp]], each: list[Result]) -> Result:
+def _combined(network: Network, parts: list[NDArray[np.intp]], each: list[Result]) -> Result:
     """Join the answers for some points; labels are those of the first."""
     back = np.argsort(np.concatenate(parts))
 

@@ -140,7 +140,7 @@ def unequal(network: Network) -> NDArray[np.bool_]:
 
 def turns_at(network: Network, among: NDArray[np.bool_] | None = None) -> OrderedStations:
     """Names of the stations of `unequal`, or some of them: in order of arrival, in random order."""
-    here = _some(unequal(network), among)
+    here = _at_any_point(unequal(network), among)
     if not here.any():
         return OrderedStations()
     names: dict[bool, list[str]] = {False: [], True: []}
@@ -155,10 +155,10 @@ def last_in_pools(network: Network, among: NDArray[np.bool_] | None = None) -> l
 
     They are solved as if all jobs shared the servers.
     """
-    return named(network, _some(_last_at_several(network), among))
+    return named(network, _at_any_point(_last_at_several(network), among))
 
 
-def _some(here: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _at_any_point(here: NDArray[np.bool_], among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Stations for which it holds at any point, among all or among some."""
     ever: NDArray[np.bool_] = np.asarray(here.any(axis=1))
     return ever if among is None else ever & among

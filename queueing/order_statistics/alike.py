@@ -138,11 +138,11 @@ def own_scv(busy: Amount, scv: Amount) -> Amount:
     >>> round(own_scv(0.0, 0.7), 6), round(own_scv(1.0, 1.0), 6)
     (0.7, 0.5)
     """
-    return scv / (1 + scv * polynomial(_alike(), busy))
+    return scv / (1 + scv * polynomial(_sharing_polynomial(), busy))
 
 
 @cache
-def _alike() -> tuple[float, ...]:
+def _sharing_polynomial() -> tuple[float, ...]:
     """Polynomial in U: 1/h - 1 for two exponential servers."""
     from scipy.optimize import brentq
 
@@ -195,7 +195,7 @@ def _outlasting(branches: int, needed: int, scv: float) -> float:
     """E[T - x_k | T > x_k] P(T > x_k) of gamma times of mean 1, without the k - 1 shorter ones."""
     from scipy.special import gammainc
 
-    weights, times = _likely(branches, needed, scv)
+    weights, times = _order_quadrature(branches, needed, scv)
     shorter = gammainc(1 / scv + 1, times / scv) / np.maximum(gammainc(1 / scv, times / scv), _TINY)
     together = (needed - 1) * shorter + (branches - needed + 1) * times
     return float(1 - weights @ together / branches)
@@ -203,11 +203,11 @@ def _outlasting(branches: int, needed: int, scv: float) -> float:
 
 def _moments(branches: int, needed: int, scv: float) -> tuple[float, float]:
     """First two moments of the k-th of n gamma variables of mean 1."""
-    weights, times = _likely(branches, needed, scv)
+    weights, times = _order_quadrature(branches, needed, scv)
     return float(weights @ times), float(weights @ times**2)
 
 
-def _likely(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
+def _order_quadrature(branches: int, needed: int, scv: float) -> tuple[FloatArray, FloatArray]:
     """Weights and values of the k-th of n gamma variables of mean 1.
 
     The probability p that one is done has a beta distribution; its log-odds are integrated over,

@@ -150,7 +150,7 @@ def _served(wait: Wait, scv: float, shared: FloatArray, times: FloatArray) -> Fl
     grid = service * np.exp(step * np.arange(first, last))
     after = waited_by(wait, shared, np.concatenate([np.zeros_like(service), grid], axis=1))
     together = after @ service_matrix(scv, (first, last), ends)
-    return _between(together, places - ends[0])
+    return _interpolated(together, places - ends[0])
 
 
 def rounded_down(place: float) -> int:
@@ -163,7 +163,7 @@ def rounded_up(place: float) -> int:
     return ceil(place / _ROUNDED) * _ROUNDED
 
 
-def _between(values: FloatArray, places: FloatArray) -> FloatArray:
+def _interpolated(values: FloatArray, places: FloatArray) -> FloatArray:
     """Cubic interpolation between values at whole places, shape (points, factors, places)."""
     start = np.floor(places).astype(int)
     found: FloatArray = np.zeros(1)

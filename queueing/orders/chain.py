@@ -111,7 +111,7 @@ def _moves(local: Local, state: _State) -> Iterator[_Move]:
     there, _ = state
     for c, most in enumerate(local.jobs):
         if there[c] < most:
-            yield _come(local, state, c), 2 * c, float(most - there[c])
+            yield _arrived(local, state, c), 2 * c, float(most - there[c])
     yield from _ends(local, state)
 
 
@@ -127,7 +127,7 @@ def _ends(local: Local, state: _State) -> Iterator[_Move]:
                 yield (left, following), 2 * c + 1, busy * chance
 
 
-def _come(local: Local, state: _State, c: int) -> _State:
+def _arrived(local: Local, state: _State, c: int) -> _State:
     there, served = _plus(state[0], c, 1), state[1]
     idle = not local.interrupts and sum(served) < local.servers
     return there, _plus(served, c, 1) if idle else served

@@ -131,7 +131,7 @@ def solve_isolated(
     for point, busy in enumerate(stations):
         here = np.array([point])
         try:
-            part = _settle(network.at(here), shares.at(here), stay[..., here], busy)
+            part = _iterated(network.at(here), shares.at(here), stay[..., here], busy)
         except GraphError:
             return None
         if part is None:
@@ -173,7 +173,7 @@ def between(network: PriorityNetwork, alone: Rest, whole: Rest) -> Rest:
     return _rest(network, alone.stay ** (1 - share) * whole.stay**share)
 
 
-def _settle(
+def _iterated(
     network: PriorityNetwork, shares: Shares, stay: FloatArray, stations: list[BusyStation]
 ) -> Rest | None:
     """Iterate between isolated stations and the rest of the network, at one point."""
@@ -188,7 +188,7 @@ def _settle(
     for _ in range(_STEPS):
         following = stays_at(others, shares, stay)
         for number, station in enumerate(current):
-            local = _at(network, station, stay)
+            local = _solved_station(network, station, stay)
             if local is None:
                 return None
             current[number], times = local
@@ -209,7 +209,7 @@ def _rest(network: PriorityNetwork, stay: FloatArray) -> Rest:
     return Rest(rate, stay)
 
 
-def _at(
+def _solved_station(
     network: PriorityNetwork, station: BusyStation, stay: FloatArray
 ) -> tuple[BusyStation, FloatArray] | None:
     """Times of a visit by class, and the room used; None if arrivals find no room too often."""

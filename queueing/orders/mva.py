@@ -80,13 +80,13 @@ def ordered_mva(network: PriorityNetwork, *, corrected: bool = True) -> tuple[Re
     """
     none = np.zeros((len(network.priority), *network.times.shape))
     shares = Shares(none, none)
-    rest = _settle(network, shares, network.times)
+    rest = _iterated(network, shares, network.times)
     if not corrected or np.isinf(rest.stay).any():
         return rest, shares
     levels, count = _levels(network), len(network.priority) + 1
     points, here = network.times.shape[-1], np.tile(rest.stay, count)
     for _ in range(_CORRECTIONS):
-        level = _settle(levels, shares.tiled(count), here)
+        level = _iterated(levels, shares.tiled(count), here)
         here = level.stay
         if np.isinf(here).any():
             return Rest(
@@ -95,7 +95,7 @@ def ordered_mva(network: PriorityNetwork, *, corrected: bool = True) -> tuple[Re
         queue = level.rate[:, None] * levels.visits * here
         busy = level.rate[:, None] * levels.visits * levels.times
         shares = Shares(_change(levels, queue, count), _change(levels, busy, count))
-    return _settle(network, shares, here[..., :points]), shares
+    return _iterated(network, shares, here[..., :points]), shares
 
 
 def _levels(network: PriorityNetwork) -> PriorityNetwork:
@@ -116,7 +116,7 @@ def _change(levels: PriorityNetwork, part: FloatArray, count: int) -> FloatArray
     return change
 
 
-def _settle(network: PriorityNetwork, shares: Shares, start: FloatArray) -> Rest:
+def _iterated(network: PriorityNetwork, shares: Shares, start: FloatArray) -> Rest:
     """Iterate with fixed changes of shares."""
     stays = start
     tolerances = [tolerance for steps, tolerance in _CLOSE for _ in range(steps)]

@@ -103,7 +103,7 @@ class OvertakeFree:
             last.append(last[-1] if queue is None else queue.lane(last[-1]))
         last.append(last[-1] if queues[0] is None else queues[0].lane(last[-1]))
         likely = [
-            _likely(_seen(one[:, 0]) * _seen(other[::-1, 0]))
+            _likely_window(_without_denormals(one[:, 0]) * _without_denormals(other[::-1, 0]))
             for one, other in zip(first, last[::-1][: len(first)], strict=True)
         ]
         return [*likely, (size - 1, size)]
@@ -198,12 +198,12 @@ class OvertakeFree:
         return result
 
 
-def _seen(weights: FloatArray) -> FloatArray:
+def _without_denormals(weights: FloatArray) -> FloatArray:
     """Weights whose products keep their digits: denormal numbers take a processor far longer."""
     return np.where(weights > _SMALLEST, weights, 0.0)
 
 
-def _likely(weights: FloatArray) -> Window:
+def _likely_window(weights: FloatArray) -> Window:
     """Numbers between those with probability `_LEFT_OUT` at each end."""
     total = float(weights.sum()) * _LEFT_OUT
     return _reaching(weights, total), len(weights) - _reaching(weights[::-1], total)

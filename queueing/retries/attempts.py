@@ -163,14 +163,14 @@ def states(
         return load * per_request(clients, late(rate))
 
     top = min(most, saturation)
-    found = _between(comes, load, top * (1 - 1e-12) if top < most else top)
+    found = _fixed_points(comes, load, top * (1 - 1e-12) if top < most else top)
     made = [State(x, late(x), s) for x, s in found]
     if most >= saturation:
         made.append(State(most, 1.0, Stability.STABLE, grows=True))
     return tuple(made)
 
 
-def _between(
+def _fixed_points(
     comes: Callable[[float], float], low: float, high: float
 ) -> list[tuple[float, Stability]]:
     """Fixed points of a non-decreasing function, and whether they are stable."""
@@ -184,10 +184,10 @@ def _between(
         left += [(u, v) for u, v in kept if v - u <= least * v]
         halves = [(u, (u + v) / 2, v) for u, v in kept if v - u > least * v]
         open_ = [half for u, middle, v in halves for half in ((u, middle), (middle, v))]
-    return [_root(comes, *each) for each in _joined(left)]
+    return [_root(comes, *each) for each in _merged(left)]
 
 
-def _joined(left: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _merged(left: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Merge adjacent intervals."""
     joined: list[tuple[float, float]] = []
     for u, v in sorted(left):

@@ -200,10 +200,12 @@ def failing(queue: TimedQueue, numbers: IntArray) -> FloatArray:
     >>> failing(TimedQueue(1.0, 2, 1.0), np.array([0, 1, 9])).round(3).tolist()
     [0.368, 0.368, 1.0]
     """
-    return _by_met(queue, numbers)[0]
+    return _moments_by_jobs_met(queue, numbers)[0]
 
 
-def _by_met(queue: TimedQueue, numbers: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _moments_by_jobs_met(
+    queue: TimedQueue, numbers: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """P(R > T), E[R; R <= T] and E[S; R > T] of an attempt that finds n jobs, shapes (jobs,).
 
     From the law of the timeout's rest after the wait: T with fewer than m jobs; otherwise T - w
@@ -303,7 +305,7 @@ class _Turns:
     def found(self) -> Followed:
         """The state that follows from the numbers of jobs met by attempts."""
         queue, clients = self.queue, self.clients
-        late, in_time, wasted = _by_met(queue, self.numbers)
+        late, in_time, wasted = _moments_by_jobs_met(queue, self.numbers)
         met = np.array(self.met)
         answered = met @ (1 - late)
         waits = np.cumsum(

@@ -167,7 +167,7 @@ def _queues(network: Network) -> list[_Queue]:
 
 
 def _solved(network: Network, method: str, find: Callable[[_Queue], _Point]) -> Result:
-    found = [find(queue) if queue.rate > 0 else _nobody(queue) for queue in _queues(network)]
+    found = [find(queue) if queue.rate > 0 else _without_load(queue) for queue in _queues(network)]
 
     def row(name: str) -> FloatArray:
         return np.array([float(getattr(one, name)) for one in found])
@@ -182,7 +182,7 @@ def _solved(network: Network, method: str, find: Callable[[_Queue], _Point]) -> 
     return replace(result, clients=more)
 
 
-def _nobody(queue: _Queue) -> _Point:
+def _without_load(queue: _Queue) -> _Point:
     return _Point(0.0, queue.service_time, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 

@@ -335,7 +335,7 @@ class Tipping:
     recovers: float | None = None
 
 
-def _alone(
+def _times_to_tip(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> tuple[float, float] | None:
     """Bounds on the mean time until a good state ends by chance [s]; None if not known."""
@@ -370,7 +370,7 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     alone: tuple[float, float] | None = (inf, inf)
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
-        alone = _alone(queue, clients, load, found)
+        alone = _times_to_tip(queue, clients, load, found)
         recovers = staying(queue, clients, load, found) if known else None
     elif between is not None and load >= between.tips:
         pulse, alone = nan, (0.0, 0.0)

@@ -186,7 +186,7 @@ class _Sweep:
             pieces, middle, half, tried.reshape(len(pieces), -1), strict=True
         ):
             fitted = _FITTED @ values[: _POINTS.size]
-            if _tells(fitted, values, allowed):
+            if _is_resolved(fitted, values, allowed):
                 there = (self.along[piece[2]] - centre) / width
                 out[piece[2]] = _value(_ended(fitted, allowed * _LOST), there)
             else:
@@ -209,7 +209,7 @@ class _Sweep:
         return np.where(beyond > 0, parts, 0.0)
 
 
-def _tells(fitted: FloatArray, values: FloatArray, allowed: float) -> bool:
+def _is_resolved(fitted: FloatArray, values: FloatArray, allowed: float) -> bool:
     """Whether the last coefficients vanish, and the values at `_BETWEEN` are interpolated."""
     allowed = allowed * float(np.abs(values).min())
     between = np.abs(_THERE @ fitted - values[_POINTS.size :]).max()

@@ -190,12 +190,12 @@ def _each(start: int, end: int) -> tuple[FloatArray, FloatArray]:
 
 def _block(start: int, end: int) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights that sum polynomials of degree below 16 over a block exactly."""
-    nodes, weights = _over(end - start)
+    nodes, weights = _chebyshev_sum(end - start)
     return start + nodes, weights
 
 
 @lru_cache(maxsize=128)
-def _over(length: int) -> tuple[FloatArray, FloatArray]:
+def _chebyshev_sum(length: int) -> tuple[FloatArray, FloatArray]:
     """Chebyshev nodes on (0, length), and weights of the sum over 0, 1, ... length."""
     angles, degrees = (np.arange(_FEW) + 0.5) * np.pi / _FEW, np.arange(_FEW)[:, None]
     whole = np.arange(length + 1.0) * 2 / length - 1

@@ -61,7 +61,7 @@ def exceedance(law: TimeLaw, time: float) -> float:
     for piece in tabulated(law).pieces:
         if piece.shift <= time * (1 + _SAME):
             rest = max(time - piece.shift, _INSTANT * law.mean)
-            within += _within(piece, rest, law.rough)[0] if rest > 0 else 1.0
+            within += _distribution_and_density(piece, rest, law.rough)[0] if rest > 0 else 1.0
     return min(max(1 - within, 0.0), 1.0)
 
 
@@ -112,7 +112,7 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
         late, density = 1.0, 0.0
         for piece in law.pieces:
             if piece.shift < time:
-                share, slope = _within(piece, time - piece.shift, law.rough)
+                share, slope = _distribution_and_density(piece, time - piece.shift, law.rough)
                 late, density = late - share, density + slope
         if late <= 0 or density <= 0:
             return None
@@ -130,7 +130,7 @@ def _smooth_root(law: TimeLaw, tail: float) -> float | None:
     return None
 
 
-def _within(piece: Piece, time: float, rough: float = 0.0) -> tuple[float, float]:
+def _distribution_and_density(piece: Piece, time: float, rough: float = 0.0) -> tuple[float, float]:
     """P(T <= t) and the density of a piece without its shift, to an error ``rough``."""
     if piece.within is not None:
         return piece.within(time)
@@ -199,7 +199,7 @@ def _table(piece: Piece, until: float, rough: float) -> Within | None:
 
     def within(time: float) -> tuple[float, float]:
         if time > until:
-            return _within(replace(piece, within=None), time)
+            return _distribution_and_density(replace(piece, within=None), time)
         turn = 1j * step * time
         near, far = np.exp(turn * np.arange(_BLOCK)), np.exp(turn * _BLOCK * np.arange(rows))
         chance, density = step / pi * exp(start * time) * (blocks @ near @ far).real

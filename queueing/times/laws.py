@@ -278,7 +278,7 @@ def mixture(laws: Sequence[TimeLaw], weights: Sequence[float]) -> TimeLaw:
         piece.scaled(share) for share, law in zip(shares, laws, strict=True) for piece in law.pieces
     ]
     notes = merged(*(law.notes for law in laws))
-    return TimeLaw(_fewer(pieces, mean), mean, notes, max(law.rough for law in laws))
+    return TimeLaw(_condensed(pieces, mean), mean, notes, max(law.rough for law in laws))
 
 
 def after_constants(rate: float, time: float) -> TimeLaw:
@@ -331,14 +331,14 @@ def in_series(*laws: TimeLaw) -> TimeLaw:
     >>> in_series(exponential(1.0), exponential(2.0)).mean
     3.0
     """
-    return reduce(_two, laws, TimeLaw((Piece(0.0, np.ones_like),), 0.0))
+    return reduce(_sum_of_two, laws, TimeLaw((Piece(0.0, np.ones_like),), 0.0))
 
 
-def _two(first: TimeLaw, second: TimeLaw) -> TimeLaw:
+def _sum_of_two(first: TimeLaw, second: TimeLaw) -> TimeLaw:
     mean = first.mean + second.mean
     pieces = [_in_turn(p, q) for p in first.pieces for q in second.pieces]
     notes, rough = merged(first.notes, second.notes), max(first.rough, second.rough)
-    return TimeLaw(_fewer(pieces, mean), mean, notes, rough)
+    return TimeLaw(_condensed(pieces, mean), mean, notes, rough)
 
 
 def _in_turn(p: Piece, q: Piece) -> Piece:
@@ -426,27 +426,27 @@ def by_chance(law: TimeLaw, share: float) -> TimeLaw:
     never = Piece(0.0, lambda s: np.full_like(s, 1 - share))
     sometimes = [piece.scaled(share) for piece in law.pieces]
     mean = share * law.mean
-    return TimeLaw(_fewer([never, *sometimes], mean), mean, law.notes)
+    return TimeLaw(_condensed([never, *sometimes], mean), mean, law.notes)
 
 
-def _fewer(pieces: list[Piece], scale: float) -> tuple[Piece, ...]:
+def _condensed(pieces: list[Piece], scale: float) -> tuple[Piece, ...]:
     """Join pieces with the same shift, and the lightest of too many."""
     groups: dict[float, list[Piece]] = {}
     for piece in pieces:
         groups.setdefault(_rounded(piece.shift, scale), []).append(piece)
-    joined = [group[0] if len(group) == 1 else _joined(group) for group in groups.values()]
+    joined = [group[0] if len(group) == 1 else _joined_piece(group) for group in groups.values()]
     if len(joined) <= MOST_PIECES:
         return tuple(joined)
     s = np.array([1 / scale + 0j])
     joined.sort(key=lambda piece: -abs(complex(piece.transform(s)[0])))
-    return (*joined[: MOST_PIECES - 1], _joined(joined[MOST_PIECES - 1 :]))
+    return (*joined[: MOST_PIECES - 1], _joined_piece(joined[MOST_PIECES - 1 :]))
 
 
 def _rounded(shift: float, scale: float) -> float:
     return round(shift / scale, 11) if scale > 0 else 0.0
 
 
-def _joined(pieces: list[Piece]) -> Piece:
+def _joined_piece(pieces: list[Piece]) -> Piece:
     start = min(piece.shift for piece in pieces)
 
     def total(s: ComplexArray) -> ComplexArray:

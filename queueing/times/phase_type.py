@@ -71,7 +71,7 @@ def in_phases(mean: float, scv: float, most: int = STAGES) -> Phases:
     """
     mean = max(mean, _LEAST)
     if scv > 1:
-        return _either(mean, scv)
+        return _hyperexponential(mean, scv)
     scv = max(scv, 1 / most)
     count = ceil(1 / scv - _ROUNDING)
     skip = (count * scv - sqrt(max(count * (1 + scv) - count**2 * scv, 0.0))) / (1 + scv)
@@ -86,7 +86,7 @@ _ROUNDING = 1e-9  # so that 1 / scv of k phases is k in spite of rounding
 _LEAST = 1e-15  # [s], times up to this count as 0
 
 
-def _either(mean: float, scv: float) -> Phases:
+def _hyperexponential(mean: float, scv: float) -> Phases:
     """One of two exponential times."""
     second, third = (1 + scv) / 2, (1 + scv) * (1 + 2 * scv) / 6
     slope, product = third - second, third - second**2

@@ -254,11 +254,11 @@ def law_of_steps(rate: float, steps: FloatArray) -> TimeLaw:
     mean = float(steps @ np.arange(1, len(steps) + 1)) + beyond * (len(steps) + 1 / (1 - ratio))
     told = rate, steps / total, beyond / total, ratio
     sums = np.append(0.0, np.cumsum(told[1]))
-    piece = Piece(0.0, _stepwise(*told), partial(_within, *told, sums))
+    piece = Piece(0.0, _stepwise(*told), partial(_distribution_and_density, *told, sums))
     return TimeLaw((piece,), mean / total / rate)
 
 
-def _within(
+def _distribution_and_density(
     rate: float, shares: FloatArray, beyond: float, ratio: float, sums: FloatArray, time: float
 ) -> tuple[float, float]:
     """P(T <= t) = sum over k of P(K = k) (a_1 + ... + a_k), of K steps by t, and the density.

@@ -56,7 +56,7 @@ class Columns:
     @property
     def chances(self) -> FloatArray:
         """Probabilities of the numbers of jobs, for all starts."""
-        return _together(self.cells[:, 0])
+        return _column_sum(self.cells[:, 0])
 
     @property
     def last(self) -> int:
@@ -280,7 +280,7 @@ def _difference(now: Columns, end: FloatArray, other: FloatArray) -> float:
     weight = (number + 1) / (_summed(number * now.chances) + 1)
     squares = range(2, end.shape[1], 2)
     wrong = [_summed(off[:, k]) / (1 + _summed(end[:, k])) for k in squares]
-    return max(_summed(_together(off[:, 0]) * weight), *wrong, 0.0)
+    return max(_summed(_column_sum(off[:, 0]) * weight), *wrong, 0.0)
 
 
 def _summed(values: FloatArray) -> float:
@@ -288,6 +288,6 @@ def _summed(values: FloatArray) -> float:
     return float(np.cumsum(values)[-1])
 
 
-def _together(columns: FloatArray) -> FloatArray:
+def _column_sum(columns: FloatArray) -> FloatArray:
     """The sum of columns; a single one is returned as it is, as its sum takes NumPy long."""
     return np.asarray(columns[:, 0] if columns.shape[1] == 1 else columns.sum(axis=1))

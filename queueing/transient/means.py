@@ -70,7 +70,7 @@ class TimedMeans:
 
     def over(self, time: float, parts: Sequence[int]) -> float:
         """Expected arrivals in these parts whose response time exceeds ``time``."""
-        return _over(self._together(parts), time - self.delay)
+        return _expected_exceeding(self._together(parts), time - self.delay)
 
     def percentile(self, percent: float, parts: Sequence[int]) -> float:
         """The response time [s] not exceeded by so many of 100 arrivals; NaN without any."""
@@ -82,11 +82,11 @@ class TimedMeans:
             return float("nan")
         share = 1 - percent / 100
         high = max(self.times[list(parts)].sum() / count, 1e-12)
-        while _over(met, high) > share * count:
+        while _expected_exceeding(met, high) > share * count:
             high *= 2
 
         def excess(time: float) -> float:
-            return _over(met, time) / count - share
+            return _expected_exceeding(met, time) / count - share
 
         return self.delay + float(brentq(excess, 0.0, high, xtol=1e-12, rtol=1e-9))
 
@@ -98,7 +98,7 @@ class TimedMeans:
         return tuple(Met(total(each), service) for service, each in by_service.items())
 
 
-def _over(met: tuple[Met, ...], time: float) -> float:
+def _expected_exceeding(met: tuple[Met, ...], time: float) -> float:
     """Expected arrivals whose response time at the queue exceeds ``time``."""
     if time <= 0:
         return float(sum(one.arrivals.chances.sum() for one in met))

@@ -235,7 +235,7 @@ class Courses:
         weights = [w for g in self.groups for w in g.columns.cells[:, 0].sum(axis=0).tolist()]
         inner = {time for each in pods for time in self.rule.changing(each, at, end)}
         servers = 0.0
-        for start, stop in pairwise([at, *_apart(sorted(inner), self.rule.near), end]):
+        for start, stop in pairwise([at, *_distinct_times(sorted(inner), self.rule.near), end]):
             self.groups = self.together(start)
             for place, group in enumerate(self.groups):
                 full, warming = self.rule.ready(group.pods[0], start)
@@ -313,11 +313,13 @@ class Courses:
         alike = all(len({id(group) for group, _ in members}) == 1 for members in found.values())
         if alike and len(found) == len(self.groups):
             return list(self.groups)
-        return [_joined([_one(*each) for each in members]) for members in found.values()]
+        return [
+            _side_by_side([_single_course(*each) for each in members]) for members in found.values()
+        ]
 
     def look(self, time: float, *, risen: bool) -> None:
         """Split the courses by what a look may see, and merge those that reach the same state."""
-        found: dict[Replicas, list[_Part]] = {}
+        found: dict[Replicas, list[_CoursePart]] = {}
         above = 0.0
         for group in self.groups:
             for (ready, count), places in self.kinds(group, time).items():
@@ -335,7 +337,7 @@ class Courses:
                     for delay in delays:
                         new = self.rule.asked(looks[column], wanted, delay, risen=risen)
                         self.counted(looks[column], new, share * chance)
-                        part = _Part(seen, row, column, share, share * chance)
+                        part = _CoursePart(seen, row, column, share, share * chance)
                         found.setdefault(new, []).append(part)
         self.looks.append((time, above))
         states = max(len(group.columns.cells) for group in self.groups)
@@ -397,7 +399,7 @@ class _Normal:
         mean, around = self.mean[likely], _FAR * self.deviation[likely]
         return float((mean - around).min()), float((mean + around).max())
 
-    def parted(self, state: Columns, places: FloatArray, wanted: list[int]) -> "_Seen":
+    def parted(self, state: Columns, places: FloatArray, wanted: list[int]) -> "_Outcomes":
         """Probabilities of the numbers wanted, a step function of the metric."""
         chances = state.cells[:, 0]
         likely = chances > FEWEST * chances.max()
@@ -405,11 +407,11 @@ class _Normal:
         below = np.ones((stop - start + 2, *chances.shape))
         below[0] = 0.0
         below[1:-1] = self.below(places[start:stop, None, None])
-        return _Seen(state, below[1:] - below[:-1], wanted[start : stop + 1])
+        return _Outcomes(state, below[1:] - below[:-1], wanted[start : stop + 1])
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _Outcomes:
     """What a look may see of courses side by side.
 
     Parameters
@@ -432,10 +434,10 @@ class _Seen:
         return zip(rows, columns, sums[each].tolist(), strict=True)
 
 
-class _Part(NamedTuple):
+class _CoursePart(NamedTuple):
     """A part of a course after a look: a row of the number wanted, a course, and its shares."""
 
-    seen: _Seen
+    seen: _Outcomes
     row: int
     column: int
     share: float
@@ -457,17 +459,17 @@ _LOOKED = 3
 """Number of moments of a look's metric, including the probability."""
 
 
-def _apart(times: Sequence[float], near: float) -> list[float]:
+def _distinct_times(times: Sequence[float], near: float) -> list[float]:
     """Times that are more than ``near`` after the one before."""
     return [at for k, at in enumerate(times) if k == 0 or at - times[k - 1] > near]
 
 
-def _one(group: Together, place: int) -> tuple[Replicas, Columns]:
+def _single_course(group: Together, place: int) -> tuple[Replicas, Columns]:
     cells = group.columns.cells[:, :, place : place + 1]
     return group.pods[place], Columns(group.columns.first, cells)
 
 
-def _joined(each: list[tuple[Replicas, Columns]]) -> Together:
+def _side_by_side(each: list[tuple[Replicas, Columns]]) -> Together:
     """Courses side by side as one group."""
     first = min(columns.first for _, columns in each)
     last = max(columns.last for _, columns in each)
@@ -476,7 +478,7 @@ def _joined(each: list[tuple[Replicas, Columns]]) -> Together:
 
 
 def _regrouped(
-    found: dict[Replicas, list[_Part]], most: int, kind: Callable[[Replicas], tuple[int, int]]
+    found: dict[Replicas, list[_CoursePart]], most: int, kind: Callable[[Replicas], tuple[int, int]]
 ) -> list[Together]:
     """The likeliest courses after a look; all others are merged with those most like them."""
     weights = {pods: sum(part.chance for part in parts) for pods, parts in found.items()}
@@ -492,7 +494,7 @@ def _regrouped(
     return [_added({pods: sums[pods] for pods in each}, whole) for each in groups.values()]
 
 
-def _added(parts: dict[Replicas, list[_Part]], whole: float) -> Together:
+def _added(parts: dict[Replicas, list[_CoursePart]], whole: float) -> Together:
     """Courses side by side, each the sum of its parts, with probabilities that sum to 1."""
     states = [part.seen.state for each in parts.values() for part in each]
     first, last = min(one.first for one in states), max(one.last for one in states)

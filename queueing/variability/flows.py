@@ -283,10 +283,10 @@ def _eliminated(
     by_viewer, let, right_sides = (np.swapaxes(v, -1, -2) for v in (weight, let, constants))
     through = back[..., None, :, :] * let[..., None, :]
     matrix = np.eye(traffic.busy.shape[-1]) - by_viewer[..., None] * through
-    return _own(np.asarray(np.linalg.solve(matrix, right_sides[..., None])[..., 0], float))
+    return _diagonal(np.asarray(np.linalg.solve(matrix, right_sides[..., None])[..., 0], float))
 
 
-def _own(each: FloatArray) -> FloatArray:
+def _diagonal(each: FloatArray) -> FloatArray:
     """The values that each station sees of itself, from values by viewing station and station."""
     return each[..., 0, :] if each.shape[-2] == 1 else np.diagonal(each, axis1=-2, axis2=-1)
 
@@ -301,4 +301,4 @@ def _iterated(
     here = np.repeat(np.arange(len(total)), np.diff(backwards.indptr))
     seen = total[backwards.indices, here if total.shape[1] > 1 else 0]
     coming = np.bincount(here, backwards.data * seen, len(total))
-    return (_own(constants.T) + _own(weight.T) * coming)[None]
+    return (_diagonal(constants.T) + _diagonal(weight.T) * coming)[None]

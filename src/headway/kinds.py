@@ -70,7 +70,7 @@ def plain(value: object) -> Any:
     return value
 
 
-def _whole(rounded: Any, value: Any) -> Any:
+def _snapped(rounded: Any, value: Any) -> Any:
     """Round to a whole number if only rounding errors separate a value from it.
 
     274 / (274 / 102) is 102.00000000000001: cutting into n parts of size/n gives n.
@@ -94,7 +94,7 @@ def ceiling(value: Any) -> Any:
     >>> ceiling(274 / (274 / 102)), ceiling(102.001)
     (102.0, 103.0)
     """
-    return _whole(np.ceil(value), value)
+    return _snapped(np.ceil(value), value)
 
 
 def floor(value: Any) -> Any:
@@ -110,7 +110,7 @@ def floor(value: Any) -> Any:
     >>> floor(0.3 / 0.1), floor(2.999)
     (3.0, 2.0)
     """
-    return _whole(np.floor(value), value)
+    return _snapped(np.floor(value), value)
 
 
 def _numeric_where(condition: Any, if_true: Any, if_false: Any) -> Any:

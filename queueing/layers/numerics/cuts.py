@@ -25,7 +25,7 @@ def smallest_cut(network: Network, start: Hashable, end: Hashable) -> set[tuple[
     >>> sorted(smallest_cut(narrow, "from", "to"))
     [('a', 'to'), ('from', 'b')]
     """
-    kept = _reaching(end, _before(network))
+    kept = _reaching(end, _predecessors(network))
     left: dict[Hashable, dict[Hashable, float]] = {node: {} for node in kept | {start}}
     for a, onward in network.items():
         for b, most in onward.items():
@@ -59,7 +59,7 @@ def leading(
     return tuple((a, b) for a, b in each if b in kept)
 
 
-def _before(network: Network) -> Callable[[Hashable], Iterable[Hashable]]:
+def _predecessors(network: Network) -> Callable[[Hashable], Iterable[Hashable]]:
     """A function from a node to the nodes with an edge to it."""
     found: dict[Hashable, list[Hashable]] = {}
     for a, onward in network.items():

@@ -97,10 +97,10 @@ def finite_stations(
             means[at, point] = each
             for c, share in enumerate(there, begins[q]):
                 if most[c] > 0:
-                    fewer[c, point] = _fewer(int(servers[q]), chances, share)
+                    fewer[c, point] = _beyond_without_one(int(servers[q]), chances, share)
 
 
-def _fewer(m: int, chances: FloatArray, there: FloatArray) -> float:
+def _beyond_without_one(m: int, chances: FloatArray, there: FloatArray) -> float:
     """Mean of max(0, k - m + 1) without one member, by (2)."""
     k = np.arange(1, len(chances))
     weights = there[1:] * chances[1:] * np.minimum(k, m) / k
@@ -128,7 +128,7 @@ def _station(
     weights, before = _weights(m, most, odds * theta, theta, top)
     chances = weights / weights.sum()
     shares = [
-        n * _there(a * theta * before) if n > 0 else np.zeros(top + 1)
+        n * _presence(a * theta * before) if n > 0 else np.zeros(top + 1)
         for n, a in zip(most, odds, strict=True)
     ]
     means = np.array([share @ chances for share in shares])
@@ -229,7 +229,7 @@ def _by_logarithms(
     return np.exp(weights - weights.max()), before
 
 
-def _there(u: FloatArray) -> FloatArray:
+def _presence(u: FloatArray) -> FloatArray:
     """The probability that a given member of a class is among k, by (2)."""
     there = np.zeros(len(u))
     at = 0

@@ -56,7 +56,7 @@ def _role(c: Cell, j: int) -> Role:
     return Role.LOOSE if c.parent == NONE else Role.BRANCHED
 
 
-def _above(c: Cell, role: Role) -> int:
+def _parent_of(c: Cell, role: Role) -> int:
     return {Role.CALLED: c.caller, Role.BRANCHED: c.parent, Role.LOOSE: c.thread}.get(role, NONE)
 
 
@@ -85,14 +85,14 @@ def _read_tree(w: Walk, above: int, words: Iterator[int]) -> None:
     word, role = word >> ROLE, Role(word & (1 << ROLE) - 1)
     word, w.cell[j].left = word >> LEFT, word & (1 << LEFT) - 1
     head, position = word >> POSITION, word & (1 << POSITION) - 1
-    _relate(w, j, above, role)
+    _link(w, j, above, role)
     _begin_at(w, j, head)
-    _put(w, j, position)
+    _enter_lines(w, j, position)
     for _ in range(children):
         _read_tree(w, j, words)
 
 
-def _relate(w: Walk, j: int, above: int, role: Role) -> None:
+def _link(w: Walk, j: int, above: int, role: Role) -> None:
     """Link a cell to its parent: its caller, the token that it branched from, or its thread."""
     c = w.cell[j]
     c.caller = above if role is Role.CALLED else NONE
@@ -111,7 +111,7 @@ def _begin_at(w: Walk, j: int, head: int) -> None:
     w.cell[c.thread].tokens += c.address >= 0
 
 
-def _put(w: Walk, j: int, position: int) -> None:
+def _enter_lines(w: Walk, j: int, position: int) -> None:
     """Put a cell into the line of its task and of its processor, or among those served there."""
     c = w.cell[j]
     if c.thread == j and c.address == NONE:
@@ -160,12 +160,12 @@ def _written(w: Walk) -> list[int]:
     below: dict[int, list[int]] = {}
     for j, c in enumerate(w.cell):
         if c.thread != NONE:
-            below.setdefault(_above(c, _role(c, j)), []).append(j)
+            below.setdefault(_parent_of(c, _role(c, j)), []).append(j)
     trees = sorted(_sorted_words(w, below, j) for j in below.get(NONE, ()))
     return [word for tree in trees for word in tree]
 
 
-class _Found:
+class _SearchArrays:
     """The arrays of a search, as it fills them."""
 
     def __init__(
@@ -202,7 +202,7 @@ class _Found:
         return self.number[words]
 
 
-def _move(w: Walk, f: _Found, state: int, j: int, rate: float) -> None:
+def _move(w: Walk, f: _SearchArrays, state: int, j: int, rate: float) -> None:
     """Add the moves for all outcomes of an event at a cell."""
     read, read_line, search = w.cell, w.line, f.search
     w.decided, more = 0, True
@@ -243,7 +243,7 @@ def _rate(w: Walk, c: Cell) -> float:
     return 0.0 if waits else w.rate[c.address]
 
 
-def _explore(w: Walk, f: _Found, state: int) -> None:
+def _explore(w: Walk, f: _SearchArrays, state: int) -> None:
     search = f.search
     f.ended[state] = 0
     f.begins[state] = f.begins[state + 1] = search.moves
@@ -259,7 +259,7 @@ def _explore(w: Walk, f: _Found, state: int) -> None:
     f.begins[state + 1] = search.moves
 
 
-def _open(w: Walk, f: _Found) -> None:
+def _open(w: Walk, f: _SearchArrays) -> None:
     """Add the initial state, in which all clients start."""
     w.fresh([], [Line() for _ in w.place])
     for entry, clients in enumerate(w.clients):
@@ -272,7 +272,7 @@ def _open(w: Walk, f: _Found) -> None:
     f.number_of(_written(w))
 
 
-def _explored(w: Walk, f: _Found, most: int) -> Ending:
+def _explored(w: Walk, f: _SearchArrays, most: int) -> Ending:
     search = f.search
     try:
         if search.states == 0:
@@ -349,5 +349,5 @@ def explore_program(
     one.listed = one.states
     arrays = (words, starts, table, begins, targets, causes)
     with np.errstate(all="ignore"):
-        one.reason = _explored(walk, _Found(one, arrays, (flows, ended)), most)
+        one.reason = _explored(walk, _SearchArrays(one, arrays, (flows, ended)), most)
     write_rows(Search, search, [one])

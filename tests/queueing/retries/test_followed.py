@@ -11,7 +11,7 @@ from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.queueing import MMm
 from headway.queueing.flows.clients import Clients
-from headway.queueing.retries.followed import _by_met, _unanswered, followed
+from headway.queueing.retries.followed import _moments_by_jobs_met, _unanswered, followed
 from headway.queueing.retries.methods import (
     ATTEMPTS_ERROR,
     DROPPING_ERROR,
@@ -67,7 +67,7 @@ def test_without_retries_it_is_the_law_of_a_poisson_stream(servers, rate):
 
 
 def test_an_attempt_that_meets_few_is_served_at_once():
-    late, in_time, wasted = _by_met(TimedQueue(1.0, 2, 0.7), np.arange(4))
+    late, in_time, wasted = _moments_by_jobs_met(TimedQueue(1.0, 2, 0.7), np.arange(4))
     gone = np.exp(-0.7)
     assert late[:2] == pytest.approx(gone, rel=1e-12)
     assert in_time[:2] == pytest.approx(1 - 1.7 * gone, rel=1e-12)
