@@ -31,7 +31,7 @@ class QueueChoice(StrEnum):
 
 
 SERVERS = frozenset({"servers"})
-"""The fields of a kind that ease it, if these are its servers only."""
+"""The fields that count and ease a kind, for kinds where that is the number of servers only."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Abilities:
     forks
         Whether a job is in several queues at once; closed networks hold it approximately.
     general
-        Whether it forks, and nothing is known of its law but a mean by two moments.
+        Scv of service times, or its field, for a kind of which only a mean by two moments is known.
     joins
         Whether jobs are not served there, but wait for their parts from other stations.
     shares

@@ -1,8 +1,8 @@
-"""Delays at processors, and waits for threads: all servers of a system at once.
+"""Delays at processors and waits for threads, at all servers of a system at once.
 
-Each processor and each pool of threads is a station of its own, to which a few classes come
-(`headway.queueing.layers.decomposed.others`), away for as long as the rest of their cycle takes.
-docs/explanation/layers.md derives what is written here.
+Each processor and each pool of threads is a station of its own, visited by a few classes
+(`headway.queueing.layers.decomposed.others`), which are away for as long as the rest of their cycle
+takes. docs/explanation/layers.md derives the formulas used here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,29 +22,30 @@ from headway.queueing.layers.numerics.stations import NEVER, Seen, Stations, Sum
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
-_NARROW = 1e-2  # least time away, over that of service: what is nearly always there
-_ALONE = Class(1, 1, {})  # who is never there
-_REGULAR = 1e-3  # least scv of a holding time; less makes no difference to a wait
-_SMALL = 1e-6  # a chance that makes no difference
-_LEAST = 1e-9  # a time away [s] that is as good as none
+# least time away, relative to the service time, for classes that are nearly always there
+_NARROW = 1e-2
+_ALONE = Class(1, 1, {})  # an empty class: its only member never comes
+_REGULAR = 1e-3  # least scv of a holding time; smaller ones make no difference to a wait
+_SMALL = 1e-6  # a probability that does not matter
+_LEAST = 1e-9  # a time away [s] that stands for 0
 
 _Classes: TypeAlias = tuple[Class, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Coming:
-    """What classes do at their servers, of the shape (classes, points).
+    """Rates and times of classes at their servers, each of shape (classes, points).
 
     Parameters
     ----------
     rate
         Visits [1/s].
     service, scv
-        Of a visit: its mean [s], and its squared coefficient of variation.
+        Mean service time of a visit [s], and its squared coefficient of variation.
     there
-        Members there.
+        Mean members at the server.
     free
-        Members who are neither there nor barred.
+        Mean members who are neither at the server nor barred from it.
     """
 
     rate: FloatArray
@@ -66,13 +67,13 @@ class Crowds(Stations):
     Parameters
     ----------
     met
-        The classes at each server.
+        The classes met at each server.
     comers
-        Of each, the source of which one comes; -1 for none.
+        The source of the arriving job at each; -1 for none.
     servers
-        Of each: m.
+        Number of servers m of each.
     works, views
-        What classes do, and where one is left out.
+        All work of the system, and its views.
     """
 
     def __init__(
@@ -102,17 +103,17 @@ class Crowds(Stations):
         self._read_parts(comers, works, views)
 
     def _seen_by(self, comers: Sequence[int]) -> IntArray:  # noqa: ARG002 - by who waits
-        """Who sees each class without one of its own members: nobody at processors.
+        """Source of which each class is seen with one member fewer: none at processors.
 
-        A class there may hold more threads of pools below than there are, which makes up for what
-        is left out.
+        There a class may hold more threads of lower pools than exist, which makes up for this.
         """
         return np.full(len(self.owner), -1)
 
     def _read_parts(self, comers: Sequence[int], works: Works, views: Views) -> None:
-        """What each class has of a kind of clients, of whom a view leaves one out.
+        """The share of each kind of clients in each class, for the view with one of them fewer.
 
-        Without one of n clients, a class has as many members less as it has of their visits.
+        With one of n clients fewer, a class loses as many members as that client's share of its
+        visits.
         """
         parts: list[dict[int, Amount]] = []
         places: list[dict[int, Amount]] = [{} for _ in self.servers]
@@ -135,7 +136,7 @@ class Crowds(Stations):
         self._places = Sums(places, views.column)
 
     def kept(self, coming: Coming, seen: Seen, cycles: FloatArray) -> FloatArray | float:
-        """What is left of those whom one meets where a view leaves a client out, over all."""
+        """The share of the jobs met that remains in a view with one client fewer."""
         if self._parts is None:
             return 1.0
         of = self._class
@@ -147,8 +148,8 @@ class Crowds(Stations):
     def odds(self, coming: Coming, same: FloatArray | None = None) -> FloatArray:
         """S / Z of each class.
 
-        In order of arrival all wait for as long, so the mean service of all who come, ``same`` of
-        each server, takes the place of each class's own.
+        In order of arrival all jobs wait equally long, so the mean service time over all jobs of
+        the server, ``same``, replaces the mean of each class.
         """
         service = coming.service if same is None else same[self.owner]
         away = coming.free / np.maximum(coming.rate, NEVER) + coming.service - service
@@ -158,7 +159,7 @@ class Crowds(Stations):
 
 
 class _Places:
-    """Servers with those who are met there, numbered as they are found."""
+    """Servers with the classes met there, numbered as they are found."""
 
     def __init__(self, others: Others) -> None:
         self.others = others
@@ -168,7 +169,7 @@ class _Places:
         self.comers: list[int] = []
 
     def of(self, owner: int, server: Server, source: int, stacks: Stacks) -> dict[int, Amount]:
-        """Places where one of a source comes to a server, with the share of its visits."""
+        """Places where a source comes to a server, by number, with their shares of its visits."""
         ways: dict[int, Amount] = {}
         for held, share in stacks.items():
             classes = self.others.of(server, source, held)
@@ -237,20 +238,20 @@ class Processors:
 
 @dataclass(frozen=True, eq=False)
 class _Queues:
-    """Queues for threads, each seen by those with whom a source comes.
+    """Queues for threads, each with the classes that an arriving job of some source meets.
 
     Parameters
     ----------
     at
-        Of all queues, which these are.
+        Indices among all queues.
     comers, pools
-        By number.
+        Numbers of the arriving source and of the pool of each.
     threads
-        Of each pool.
+        Number of threads of each pool.
     met
-        Who is there.
+        The classes that call it.
     held
-        What its threads do, as one who comes sees it.
+        The work of its threads, as the arriving job sees it.
     """
 
     at: np.ndarray
@@ -262,7 +263,7 @@ class _Queues:
 
 
 class _Callers(Crowds):
-    """Classes at pools of threads."""
+    """The classes that call pools of threads."""
 
     def __init__(
         self,
@@ -279,20 +280,20 @@ class _Callers(Crowds):
         self.think = np.stack(thinks)[self.visits.sums]
 
     def _seen_by(self, comers: Sequence[int]) -> IntArray:
-        """Who comes, but where it holds a thread of theirs: then there is a thread less."""
+        """The source of the arriving job; -1 if the class is a pool of which it holds a thread."""
         held = np.array([one.pool and one.most < one.population for one in self.classes])
         return np.where(held, -1, np.array(comers, int)[self.owner])
 
     @cached_property
     def beside(self) -> Stations:
-        """The same with two more classes at each: second phases of others, and its own last."""
+        """These stations with two more classes: second phases of others, and the caller's last."""
         two = 2 * np.arange(len(self.begins))
         threads = self.servers[:, np.newaxis]
         most = self.joined(self.most[:, np.newaxis], [-threads, np.ones_like(threads)])
         return Stations(self.begins + two, self.servers, most[:, 0].copy())
 
     def joined(self, values: np.ndarray, besides: Sequence[np.ndarray]) -> np.ndarray:
-        """Rows of classes, and behind those of each server further ones."""
+        """Insert further rows after those of the classes of each server."""
         more = len(besides)
         shape = len(values) + more * len(self.servers), values.shape[1]
         rows = np.empty(shape, values.dtype)
@@ -302,7 +303,7 @@ class _Callers(Crowds):
         return rows
 
     def calling(self, now: State) -> Coming:
-        """What classes do at a pool of threads."""
+        """Rates and times of the classes at a pool of threads."""
         square = now.variance + now.mean**2
         stay = now.waits + now.mean
         each = np.stack([np.ones_like(stay), now.mean, square, stay])
@@ -340,7 +341,7 @@ class _Callers(Crowds):
 
 
 def _think(sources: Sources, one: Class) -> Amount:
-    """Think time between cycles of those who come as clients do, one after the other; else none."""
+    """Think time between cycles if the class is one population of clients; otherwise 0."""
     of = {work.source for work in one.visits}
     if len(of) != 1:
         return 0.0
@@ -372,7 +373,7 @@ class Pools:
     Parameters
     ----------
     sources, others, works, views
-        Of a system.
+        The sources of a system, the others at its servers, its work, and its views.
     """
 
     def __init__(self, sources: Sources, others: Others, works: Works, views: Views) -> None:
@@ -408,7 +409,7 @@ class Pools:
         self._read_queues(places)
 
     def _asking(self, task: str, k: int) -> Iterator[tuple[int, Stacks, Amount]]:
-        """Requests of a source for the entries of a task, with the stacks of each way."""
+        """Requests of a source for the entries of a task, with the tasks held on each way."""
         sources, source = self.sources, self.sources.all[k]
         asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
         if source.own is None:
@@ -426,7 +427,7 @@ class Pools:
                     yield self.works.index[Work(k, name)], stacks, often * asked[name]
 
     def _read_pools(self) -> None:
-        """Of each pool: threads, second phases, and what its threads do."""
+        """Read threads, second phases and the work of threads of each pool."""
         system, sources = self.sources.system, self.sources
         self.threads = np.array([[float(system.tasks[name].threads)] for name in self.names])
         self.lasts = np.array(
@@ -445,7 +446,7 @@ class Pools:
         self.kinds = works
 
     def _read_comers(self, others: Others) -> None:
-        """Of each source that comes to a pool: those with whom it comes, and its own visits."""
+        """Read the class and the visits of each source that visits a pool."""
         mine, visits = [], []
         for number, source in self.comers:
             name = self.names[number]
@@ -507,7 +508,7 @@ class Pools:
         found = self.ways.of(result) / np.maximum(self.often, NEVER)
         if not self.bounded.any():
             return found
-        # no more threads are busy than there are: (X (S1 + S2) / m - 1) N / X longer for each of N
+        # as no more than m threads can be busy, each of N waits (X (S1 + S2) / m - 1) N / X longer
         busy = self.held.of(now.cycles * self.works.often * whole.mean) / self.threads
         longer = (busy[self.pool_of] - 1) * self.mine.population / np.maximum(mine.rate, NEVER)
         longer = np.where(self.bounded, longer, -np.inf)[self.comer_of]
@@ -528,7 +529,7 @@ class Pools:
         hold = held.summed(share * mean)
         seen = met.seen(met.odds(coming, hold))
         wait = seen.beyond * met.mixed(seen, coming.service)
-        # what the law of the holding times adds, at the mean rate at which members come back
+        # correction for the law of holding times, at the mean rate at which members return
         between = np.maximum(away[queues.comers] - left.mean + left.rest, _LEAST)
         often = 1 / between + met.by_server(met.most[:, np.newaxis] / coming.away)
         members = 1 + met.members
@@ -553,7 +554,7 @@ class Pools:
         lasts = self.lasts[queues.pools]
         if not lasts.any():
             return np.asarray(wait)
-        # no other thread is free, and its own second phase outlives its time away
+        # all other threads are busy, and the caller's own second phase outlasts its time away
         longer = np.maximum(
             wait + seen.nearly * left.rest, self._beside_seconds(queues, now, away, left) * kept
         )

@@ -33,7 +33,7 @@ class Serving:
         Places at a queue, including those in service; jobs that find none are lost.
     speeds
         Jobs served per second at 1, 2... jobs, the last for all more [1/s], shared equally by the
-        jobs in service; with several servers, in proportion to its servers.
+        jobs in service. If empty, speed is in proportion to its busy servers.
     most
         Speed that can be sustained at any load: jobs per second, or servers busy.
     crew
