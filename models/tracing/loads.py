@@ -1,5 +1,6 @@
 """Spans of each load as columns: who caused whom, and what does not fit together."""
 
+import json
 import re
 from array import array
 from codecs import BOM_UTF8
@@ -102,13 +103,17 @@ def read_loads(
     reading = _Reading()
     named = {str(Path(place)) for place in places}
     passed_over: list[str] = []
-    for name, inside in gather(places):
+    for name, content in gather(places):
+        inside = _in_utf8(content, name)
         head = inside.head() if isinstance(inside, Long) else inside
         form = form_of(head.decode("utf-8-sig", "replace"))
         if form is not None:
             reading.file((name, inside), form, advance)
         elif name not in named and surely_no_traces(head):
             passed_over.append(name)
+        elif not head.strip():
+            msg = f"{name}: is empty; export at least one trace"
+            raise MeasurementError(msg)
         else:
             leave = "" if name in named else "; move it elsewhere if it is none"
             msg = f"{name}: no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2){leave}"
@@ -508,6 +513,18 @@ def _calls(name: str) -> Iterator[str]:
     for k in range(1, len(folders) + 1):
         yield "/".join([*folders[-k:], base])
     yield name
+
+
+def _in_utf8(content: bytes | Long, name: str) -> bytes | Long:
+    """A file whose text is in UTF-8, also if it was written in UTF-16, as PowerShell does."""
+    head = content.head() if isinstance(content, Long) else content
+    encoding = json.detect_encoding(head)
+    if encoding.startswith("utf-8") or form_of(head.decode(encoding, "replace")) is None:
+        return content
+    if isinstance(content, Long):
+        msg = f"{name}: a file of its length has to be in UTF-8, not {encoding.upper()}"
+        raise MeasurementError(msg)
+    return content.decode(encoding, "replace").encode()
 
 
 def _lines(content: bytes | Long, name: str, advance: Callable[[], None]) -> Iterator[str]:

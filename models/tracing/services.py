@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, quoted
 from headway.models.measured.spans.columns import Spans
 from headway.models.tracing.keys import Key, Keyed, keyed
 from headway.models.tracing.measured import Measured, measured_of
@@ -17,6 +17,9 @@ from headway.models.tracing.requests import Requests, requests_of
 from headway.models.tracing.spread import standard_error
 from headway.models.tracing.threads import Growth, threads_of
 from headway.records import dataclass
+
+MOST_OUTSIDE = 500
+"""Operations that are asked for from outside: layers take some 10 s for so many."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +114,13 @@ def services_of(
     Raises
     ------
     MeasurementError
-        For traces of which none begins in a service.
+        For traces of which none begins in a service, and for too many operations that are asked
+        for from outside.
     """
     requests = [requests_of(spans) for spans in loads]
     shares = [(sampled or {}).get(each.load, each.sampled) for each in requests]
     table = keyed(requests, shares)
+    _check_few(table)
     threads = threads_of(table)
     entries = measured_of(table, threads)
     times = {} if metrics is None else processor_times(table, entries, metrics)
@@ -139,6 +144,18 @@ def services_of(
         threads.growing,
         times,
     )
+
+
+def _check_few(table: Keyed) -> None:
+    outside = np.unique(table.key[table.outside])
+    if len(outside) > MOST_OUTSIDE:
+        operation = quoted(table.operation_of(table.keys[outside[0]]))
+        msg = (
+            f"{len(outside):,} operations are asked for from outside, such as {operation}: more "
+            f"than the {MOST_OUTSIDE} of a model; name spans by routes, without what is in a "
+            "request"
+        )
+        raise MeasurementError(msg)
 
 
 def _load(requests: Keyed, k: int) -> Load:

@@ -4,9 +4,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from headway.errors import MeasurementError, quoted
 from headway.models.importing.foreign.naming import plain_names
-from headway.models.language.formula import MOST_CHARACTERS
 from headway.models.tracing.flows import Always, Block, Geometric, Stage, Times, Ways
 from headway.models.tracing.keys import Key
 from headway.models.tracing.measured import Measured
@@ -17,17 +15,12 @@ _SURE = 1.96  # standard errors of a 95% interval
 _DIGITS = 6
 _METHOD = re.compile(r"^(?:HTTP )?(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY) /?")
 _SLIGHT = 0.05  # correlation below which it is not worth a line
+_MOST_TERMS = 30  # of a formula
 _TRIFLE = 1e-3  # share of an entry's own time below which a part of it is left out
 
 
 def to_text(services: Services, name: str) -> str:
-    """The text of its model file.
-
-    Raises
-    ------
-    MeasurementError
-        For too many operations that are asked for from outside.
-    """
+    """The text of its model file."""
     import tomli_w
 
     return tomli_w.dumps(_Writing(services).document(name))
@@ -132,16 +125,22 @@ class _Writing:
                 "doc": f"of the requests from outside for {self.names[key]}",
             }
             formulas[key] = f"arrival_rate * {name}"
-        rest = " - ".join(["1", *(share_name(self.names[key]) for key in keys[1:])])
-        first = f"arrival_rate * ({rest})"
-        if len(first) > MOST_CHARACTERS:
-            operation = quoted(self.services.entries[keys[0]].operation)
-            msg = (
-                f"{len(keys):,} operations are asked for from outside, such as {operation}: too "
-                "many for a model; name spans by routes, without what is in a request"
-            )
-            raise MeasurementError(msg)
+        others = self._few([share_name(self.names[key]) for key in keys[1:]])
+        first = f"arrival_rate * ({' - '.join(['1', *others])})"
         return {keys[0]: first, **formulas}
+
+    def _few(self, names: list[str]) -> list[str]:
+        """Parameters with the sum of others: of many, parts of it, as formulas have a length."""
+        while len(names) > _MOST_TERMS:
+            parts = [names[k : k + _MOST_TERMS] for k in range(0, len(names), _MOST_TERMS)]
+            names = []
+            for part in parts:
+                names.append(_free("others_share", self.parameters))
+                self.parameters[names[-1]] = {
+                    "formula": " + ".join(part),
+                    "doc": "of the requests from outside for some entries",
+                }
+        return names
 
     def _share(self, key: Key) -> float:
         loads = [load for load in self.services.loads if load.shares]

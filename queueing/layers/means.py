@@ -173,12 +173,13 @@ def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:
     {'use': {'use': 1.0, 'read': 3.0}}
     """
     entries, found = system.entries, {}
+    requests = {name: tuple(entries[name].requests()) for name in system.callers_first}
     for source, entry in entries.items():
         if system.tasks[entry.task].clients or np.any(entry.arrival_rate):
             count: dict[str, Amount] = dict.fromkeys(entries, 0.0)
             count[source] = 1.0
-            for name in system.callers_first:
-                for other, mean in entries[name].requests():
+            for name, made in requests.items():
+                for other, mean in made:
                     count[other] = count[other] + count[name] * mean
             found[source] = count
     return found

@@ -380,6 +380,30 @@ def test_what_is_odd_in_traces_is_found_and_modelled(tmp_path, files, found):
     assert works.get("GET", 0.020) == pytest.approx(0.020, rel=1e-6)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8-sig"])
+def test_other_encodings_of_json_are_read(tmp_path, encoding):
+    (tmp_path / "shop.json").write_bytes(ASKED.encode(encoding))
+    assert {each["service"] for each in told(tmp_path, {})["entries"]} == {"web", "stock"}
+
+
+def test_many_operations_from_outside_have_shares(tmp_path):
+    """More than a formula has terms: each is one of 205."""
+    (tmp_path / "web.jsonl").write_text(operations(205))
+    model = tmp_path / "web.toml"
+    told(tmp_path, {}, "--out", model)
+    answer = headway("solve", model, "--set", "arrival_rate=100/s", "--json")
+    [point] = json.loads(answer.out)["points"]
+    throughputs = [each["throughput"] for each in point["entries"].values()]
+    assert throughputs == pytest.approx([100 / 205] * 205, rel=1e-4)
+
+
+def test_spans_without_a_resource_belong_to_an_unnamed_service(tmp_path):
+    web = json.loads(ASKED)["resourceSpans"][:1]
+    del web[0]["resource"]
+    [entry, *_] = told(tmp_path, {"a.json": json.dumps({"resourceSpans": web})})["entries"]
+    assert entry["service"] == "unknown_service"
+
+
 @pytest.mark.parametrize(
     ("spoilt", "why"),
     [

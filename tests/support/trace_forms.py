@@ -95,6 +95,7 @@ AS_WRITTEN: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "identifiers in base 64": lambda s: {
         k: in_base64(v) if k.endswith("Id") else v for k, v in s.items()
     },
+    "nothing as null": lambda s: {**s, "attributes": None, "links": None, "events": None},
     "no attributes": lambda s: {k: v for k, v in s.items() if k != "attributes"},
 }
 IN_FILES: dict[str, Callable[[list[dict[str, Any]]], str]] = {
@@ -106,6 +107,9 @@ IN_FILES: dict[str, Callable[[list[dict[str, Any]]], str]] = {
     "answers of Jaeger": lambda docs: "\n".join(json.dumps({"result": doc}) for doc in docs),
     "with another end of line in a text": lambda docs: "\n".join(
         json.dumps(doc).replace("somebody", "some\u2028body") for doc in docs
+    ),
+    "with scopes of old": lambda docs: json.dumps(docs).replace(
+        "scopeSpans", "instrumentationLibrarySpans"
     ),
     "with empty exports": lambda docs: "\n".join(
         json.dumps(each) for doc in docs for each in ({"resourceSpans": []}, doc)

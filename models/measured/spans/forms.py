@@ -113,8 +113,8 @@ def lists_of_spans(document: Any, source: str) -> Iterator[tuple[str, list[Any]]
         For another form, and for traces that a tail sampler chose.
     """
     for resource in _resources(document, source):
-        about = at(resource, "resource", source=source)
-        labels = labels_of(entries_of(about, "attributes", source), _SERVICE)
+        about = resource.get("resource") if isinstance(resource, dict) else None
+        labels = labels_of(entries_of(about or {}, "attributes", source), _SERVICE)
         service = labels.get("service.name", "")
         scopes = entries_of(resource, "scopeSpans", source) or entries_of(
             resource, "instrumentationLibrarySpans", source
@@ -285,11 +285,11 @@ def share_kept(state: str) -> float:
 
     Examples
     --------
-    >>> share_kept("ot=th:c"), share_kept("vendor=1")
-    (0.25, nan)
+    >>> share_kept("ot=th:c"), share_kept("ot=th:ffffffffffffff") > 0, share_kept("vendor=1")
+    (0.25, True, nan)
     """
     found = _THRESHOLD.search(state)
-    return 1 - int(found[1].ljust(14, "0"), 16) / 2**56 if found else math.nan
+    return (2**56 - int(found[1].ljust(14, "0"), 16)) / 2**56 if found else math.nan
 
 
 # Jaeger: the page's export, and spans as they are stored

@@ -154,14 +154,16 @@ def wrong_with(span: Span) -> str:
 
 
 def entries_of(document: Any, key: str, source: str) -> list[Any]:
-    """A list under a key; empty if it is not there.
+    """A list under a key; empty if it is not there, or null, as Go writes lists of nothing.
 
     Raises
     ------
     MeasurementError
         If it is something else.
     """
-    entries = document.get(key, []) if isinstance(document, dict) else None
+    entries = document.get(key) if isinstance(document, dict) else ""
+    if entries is None:
+        return []
     if not isinstance(entries, list):
         msg = f"{source}: {key} is not a list"
         raise MeasurementError(msg)
