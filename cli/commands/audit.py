@@ -1,5 +1,6 @@
 """``headway audit``: whether a load test can be trusted."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 FORMS = (
     "headway audit load_tests/wrk",
     "headway audit load_tests/k6 --arrivals constant",
+    "headway audit traces/open-065.otlp.jsonl.gz",
 )
 
 
@@ -32,9 +34,24 @@ def command(
 ) -> None:
     """Audit measured files."""
     from headway.models.analysis.audit import audit
+    from headway.models.analysis.traces_audit import audit_traces
     from headway.models.reading.gather import megabytes
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        test = read_load_test(files, advance=advance, hints=hints)
-    present(audit(test), output_format, plot)
+        answer = (
+            audit_traces(files, advance)
+            if _traces_alone(files, hints)
+            else audit(read_load_test(files, advance=advance, hints=hints))
+        )
+    present(answer, output_format, plot)
+
+
+def _traces_alone(files: tuple[str, ...], hints: "Hints") -> bool:
+    """Whether files are traces, of which nothing is said as of tables."""
+    from headway.models.files.intake import is_given
+    from headway.models.reading.hints import NO_HINTS
+    from headway.models.tracing.loads import are_traces
+
+    named = hints == NO_HINTS and not any(is_given(Path(file)) for file in files)
+    return named and all(map(are_traces, files))

@@ -11,7 +11,14 @@ from functools import cached_property
 
 from headway.models.auditing import accelerators, generators, limits, runs, tails, within
 from headway.models.auditing.contradictions import CONTRADICTIONS
-from headway.models.auditing.finding import Finding, FindingKind, Look, Severity, each_series
+from headway.models.auditing.finding import (
+    Finding,
+    FindingKind,
+    Look,
+    Severity,
+    each_series,
+    most_severe_first,
+)
 from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
@@ -117,9 +124,7 @@ def findings_in(points: Sequence[Point]) -> tuple[Finding, ...]:
     points
         In the order of their load.
     """
-    findings = [finding for look in CHECKS.values() for finding in look(points)]
-    order = list(Severity)
-    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+    return most_severe_first(finding for look in CHECKS.values() for finding in look(points))
 
 
 def points_in(table: Measurements) -> tuple[Point, ...]:

@@ -6,9 +6,6 @@ from typing import NamedTuple
 from headway.errors import HeadwayError, InvalidParameter
 from headway.models.language.frozen import Kept
 from headway.models.measured.spans.columns import BoolArray
-from headway.models.measured.spans.forms import form_of
-from headway.models.reading.gather import gather
-from headway.models.reading.long import Long
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
@@ -86,27 +83,6 @@ class TracesBeside(Kept, Answer):
     parts: tuple[Beside, ...]
     rates: Mapping[str, float]
     notes: tuple[str, ...]
-
-
-def are_traces(place: str) -> bool:
-    """Whether a file, or the first of several, holds traces.
-
-    Parameters
-    ----------
-    place
-        A file, a folder, a pattern or an archive.
-
-    Examples
-    --------
-    >>> are_traces("no such file")
-    False
-    """
-    try:
-        _, inside = next(iter(gather([place])), ("", b""))
-    except HeadwayError:  # the reader of the file says what is wrong
-        return False
-    head = inside.head() if isinstance(inside, Long) else inside
-    return form_of(head.decode("utf-8-sig", "replace")) is not None
 
 
 def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]) -> TracesBeside:

@@ -70,6 +70,19 @@ class Finding:
         return "".join([*parts, rest])
 
 
+def most_severe_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings in the order of their severity.
+
+    Examples
+    --------
+    >>> few = Finding("few", Severity.NOTE, "few"), Finding("wrong", Severity.ERROR, "wrong")
+    >>> [each.kind for each in most_severe_first(few)]
+    ['wrong', 'few']
+    """
+    order = list(Severity)
+    return tuple(sorted(findings, key=lambda each: order.index(each.severity)))
+
+
 def kind_words(kind: str) -> str:
     """A kind of finding as people say it.
 

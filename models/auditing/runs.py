@@ -66,8 +66,8 @@ SPANS = FindingKind(
     "traces_as_points",
     Severity.NOTE,
     "traces, of which this checks the mean of each service only",
-    "headway model checks the rest: clocks, callers, missing spans, sampling, and calls that are "
-    "given up",
+    "headway audit, given the files alone, checks the rest: clocks, callers, missing spans, "
+    "sampling, rates, and calls that are given up",
 )
 
 

@@ -21,6 +21,7 @@ from functools import cache
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.auditing.finding import (
@@ -36,7 +37,6 @@ from headway.models.measured.points import Point
 from headway.numerals import counted, four_digits, significant
 from headway.records import dataclass
 
-_FEWEST = 256  # requests of a run below which 64 parts say nothing
 _ENOUGH = 4000.0  # requests from which on the limits below hold; fewer need more
 _EDGE = 4  # parts before and after a step, and of a patch
 _DECAYS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4)  # time constants, of the run
@@ -78,6 +78,9 @@ STALLS = FindingKind(
 )
 
 STEP, PATCH, LINE, DECAY = "step", "patch", "line", "decay"
+FEWEST = 256
+"""Requests of a run below which 64 parts say nothing."""
+
 LIMITS = {STEP: 30.0, LINE: 30.0, DECAY: 30.0, PATCH: 60.0}
 """The F from which a shape counts in one run of 4,000 requests or more."""
 
@@ -140,12 +143,37 @@ def shape_of(course: Course, runs: int = 1) -> RunShape | None:
     """
     counts, sums = np.array(course.counts), np.array(course.sums)
     known = (counts > 0) & (sums > 0)
-    if counts.sum() < _FEWEST or known.sum() < PARTS / 2:
+    if counts.sum() < FEWEST or known.sum() < PARTS / 2:
         return None
-    names, values = _family()
-    logs = np.log(sums[known] / counts[known])
-    strict = math.sqrt(max(1.0, _ENOUGH / counts.sum())) * (1 + 0.16 * math.log(runs))
-    statistics = _statistics(logs, values[:, known])
+    return shape_in(np.log(sums[known] / counts[known]), known, counts.sum(), runs)
+
+
+def shape_in(
+    values: FloatArray, known: NDArray[np.bool_], requests: float, runs: int = 1
+) -> RunShape:
+    """The shape that values of the parts of a run have most of.
+
+    Parameters
+    ----------
+    values
+        Of the parts that are known, whose scatter is alike.
+    known
+        Which these are.
+    requests
+        How many there are in all.
+    runs
+        As for `shape_of`.
+
+    Examples
+    --------
+    >>> places = np.arange(PARTS)
+    >>> found = shape_in(places % 3 + 9.0 * (places > 40), np.ones(PARTS, bool), 1e4)
+    >>> found.kind, found.first, found.excess > 1
+    ('step', 41, True)
+    """
+    names, rows = _family()
+    strict = math.sqrt(max(1.0, _ENOUGH / requests)) * (1 + 0.16 * math.log(runs))
+    statistics = _statistics(values, rows[:, known])
     limits = np.array([LIMITS[kind] for kind, _, _ in names]) * strict
     best, line = int(np.argmax(statistics / limits)), names.index((LINE, 0, PARTS))
     excess = float(statistics[best] / limits[best])

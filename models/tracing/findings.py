@@ -1,16 +1,18 @@
 """What traces do not say, or say wrongly: findings on clocks, sampling, services and threads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from math import inf
 from pathlib import PurePath
 
 import numpy as np
 
 from headway.errors import quoted
-from headway.models.auditing.finding import Finding, FindingKind, Severity
+from headway.models.auditing.finding import Finding, FindingKind, Severity, most_severe_first
+from headway.models.auditing.steady import unsteady
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.tracing.keys import Key
+from headway.models.tracing.measured import Measured
 from headway.models.tracing.processors import ProcessorTime
 from headway.models.tracing.services import Load, Services
 from headway.numerals import counted, four_digits, significant, some_of, times
@@ -174,6 +176,18 @@ MISSED = FindingKind(
     "if a part of its traces was stored, give the share by --sampled; if a backlog grew in it, "
     "leave that load out",
 )
+COME_BACK = FindingKind(
+    "requests_come_back",
+    Severity.NOTE,
+    "requests that one of their own entry caused, over others: a share `value`",
+    "the model has an entry for each time, as often as they did so in the traces",
+)
+ROUND = FindingKind(
+    "entries_in_a_circle",
+    Severity.ERROR,
+    "entries that ask for each other in a circle, though no request does so",
+    "the model has no answer: give one of these operations another name where another asks for it",
+)
 OTHERS = FindingKind(
     "files_passed_over",
     Severity.NOTE,
@@ -199,23 +213,38 @@ def findings_of(
         The model's mean response time in each load [s]; None where it has none.
     """
     found = [
-        *_clocks(services),
-        *_silent(services),
-        *_links(services),
-        *_orphans(services),
-        *_unseen_callers(services),
-        *_spans(services),
-        *_failures(services),
-        *_sampled(services),
-        *_rates(services),
+        *findings_of_traces(services, passed_over),
+        *_round(services),
         *_missed(answers),
         *_growing(services),
         *_threads(services),
         *_processors(services),
-        *_others(passed_over),
     ]
-    order = list(Severity)
-    return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+    return most_severe_first(found)
+
+
+def findings_of_traces(services: Services, passed_over: Sequence[str] = ()) -> Iterator[Finding]:
+    """Findings in the traces themselves, whatever is made of them.
+
+    Parameters
+    ----------
+    services, passed_over
+        As for `findings_of`.
+    """
+    yield from _clocks(services)
+    yield from _silent(services)
+    yield from _links(services)
+    yield from _orphans(services)
+    yield from _unseen_callers(services)
+    yield from _spans(services)
+    yield from _failures(services)
+    yield from _sampled(services)
+    yield from _rates(services)
+    for load in services.requests:
+        begun = load.start[load.outermost & ~load.lost]
+        yield from unsteady(begun, load.load, len(services.requests))
+    yield from _coming_back(services)
+    yield from _others(passed_over)
 
 
 def _clocks(services: Services) -> Iterator[Finding]:
@@ -238,13 +267,7 @@ def _clocks(services: Services) -> Iterator[Finding]:
 
 
 def _silent(services: Services) -> Iterator[Finding]:
-    waited = {
-        services.numbered[number]
-        for entry in services.entries.values()
-        for block in entry.doing.blocks
-        for stage in block.stages
-        for number in stage.callees
-    }
+    waited = set().union(*(_asked(services, entry) for entry in services.entries.values()))
     for key, entry in services.entries.items():
         if entry.peer and key in waited:
             yield SILENT.finding(f"{quoted(entry.service)} writes no spans")
@@ -252,6 +275,16 @@ def _silent(services: Services) -> Iterator[Finding]:
             yield NOT_TAKEN.finding(
                 f"no span takes the messages that are sent to {quoted(entry.service)}"
             )
+
+
+def _asked(services: Services, entry: Measured) -> set[Key]:
+    """Entries whose answer it waits for."""
+    return {
+        services.numbered[number]
+        for block in entry.doing.blocks
+        for stage in block.stages
+        for number in stage.callees
+    }
 
 
 def _links(services: Services) -> Iterator[Finding]:
@@ -355,6 +388,37 @@ def _rates(services: Services) -> Iterator[Finding]:
     without = [load.name for load in services.loads if load.rate == 0]
     if without:
         yield NO_RATE.finding(f"too few requests to tell a rate in {some_of(without, _SHOWN)}")
+
+
+def _coming_back(services: Services) -> Iterator[Finding]:
+    for load in services.requests:
+        share = float(load.nested.mean()) if len(load.entry) else 0.0
+        if share:
+            yield COME_BACK.finding(
+                f"{significant(100 * share, 2)}% of the requests in {load.load} come back to an "
+                "entry that waits for them",
+                value=share,
+            )
+
+
+def _round(services: Services) -> Iterator[Finding]:
+    entries = services.entries.items()
+    circle = _circle({key: _asked(services, each) | each.messages.keys() for key, each in entries})
+    if circle:
+        names = [_named(services, key) for key in circle]
+        yield ROUND.finding(f"requests go round: {' -> '.join([*names, names[0]])}")
+
+
+def _circle(after: Mapping[Key, Set[Key]]) -> list[Key]:
+    """Some keys of which each is after the one before, and the first after the last; or none."""
+    left = {key: set(others) for key, others in after.items()}
+    while ends := [key for key, others in left.items() if not others & left.keys()]:
+        for key in ends:
+            del left[key]
+    walk = [next(iter(left))] if left else []
+    while walk and walk[-1] not in walk[:-1]:
+        walk.append(next(key for key in after[walk[-1]] if key in left))
+    return walk[walk.index(walk[-1]) : -1] if walk else []
 
 
 def _missed(answers: Sequence[tuple[Load, float | None]]) -> Iterator[Finding]:

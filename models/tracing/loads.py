@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import MeasurementError, quoted
+from headway.errors import HeadwayError, MeasurementError, quoted
 from headway.models.measured.spans.columns import (
     LOST,
     ROOT,
@@ -105,8 +105,7 @@ def read_loads(
     passed_over: list[str] = []
     for name, content in gather(places):
         inside = _in_utf8(content, name)
-        head = inside.head() if isinstance(inside, Long) else inside
-        form = form_of(head.decode("utf-8-sig", "replace"))
+        form, head = _form(inside), _head(inside)
         if form is not None:
             reading.file((name, inside), form, advance)
         elif name not in named and surely_no_traces(head):
@@ -124,6 +123,27 @@ def read_loads(
         msg = f"{', '.join(places)}: no spans{seen}; export at least one trace"
         raise MeasurementError(msg)
     return Read(tuple(reading.loads(window)), reading.first * _SECONDS, tuple(passed_over))
+
+
+def are_traces(place: str) -> bool:
+    """Whether a file, or the first of several, holds traces.
+
+    Parameters
+    ----------
+    place
+        A file, a folder, a pattern or an archive.
+
+    Examples
+    --------
+    >>> are_traces("no such file")
+    False
+    """
+    try:
+        name, content = next(iter(gather([place])), ("", b""))
+        inside = _in_utf8(content, name)
+    except HeadwayError:  # whoever reads it says what is wrong
+        return False
+    return _form(inside) is not None
 
 
 _NUMBER = re.compile(r"\d+")
@@ -515,9 +535,17 @@ def _calls(name: str) -> Iterator[str]:
     yield name
 
 
+def _head(content: bytes | Long) -> bytes:
+    return content.head() if isinstance(content, Long) else content
+
+
+def _form(content: bytes | Long) -> Form | None:
+    return form_of(_head(content).decode("utf-8-sig", "replace"))
+
+
 def _in_utf8(content: bytes | Long, name: str) -> bytes | Long:
     """A file whose text is in UTF-8, also if it was written in UTF-16, as PowerShell does."""
-    head = content.head() if isinstance(content, Long) else content
+    head = _head(content)
     encoding = json.detect_encoding(head)
     if encoding.startswith("utf-8") or form_of(head.decode(encoding, "replace")) is None:
         return content

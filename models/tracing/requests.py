@@ -4,6 +4,9 @@ A call that its caller gave up becomes a call of an entry that stands for the wa
 takes as long as the caller waited, and sends a message to the original callee, which goes on.
 Requests that are answered too late have an entry of their own, as they take longer than those
 answered in time.
+
+A request with ancestors of its own entry (recursion over other services) has an entry for each
+level, so that the model of requests that come back to a service ends, as they do in the traces.
 """
 
 from dataclasses import replace
@@ -18,6 +21,9 @@ from headway.models.tracing.clocks import Offset, corrected
 from headway.records import dataclass
 
 _WIDTH = 1 << 20  # operations per service in the numbering of entries
+LEVELS = 10
+"""Levels of recursion that are told apart; what is deeper counts as the last."""
+_DEEPEST = 100  # ancestors of a request that are looked at
 
 
 class Links(NamedTuple):
@@ -61,8 +67,7 @@ class Requests:
         The load's name.
     services, operations, peers
         Names by number. The first half of the services are those that write spans; the second half,
-        in the same order, stand for waiting for one of them until the caller gave up. The second
-        half of the operations stand for answers that came too late.
+        in the same order, stand for waiting for one of them until the caller gave up.
     sampled
         Share of traces that were kept.
     entry, root
@@ -127,6 +132,11 @@ class Requests:
         return self.services[: len(self.services) // 2]
 
     @property
+    def nested(self) -> BoolArray:
+        """Requests with an ancestor of their own entry."""
+        return np.asarray(self.entry % _WIDTH // len(self.operations) % LEVELS > 0)
+
+    @property
     def window(self) -> float:
         """Time from the first request from outside to the last [s]."""
         begun = self.start[self.outermost]
@@ -142,11 +152,17 @@ class Requests:
 
     def operation_of(self, entry: int) -> str:
         """The operation of an entry; a peer's own name."""
-        return self.operations[entry % _WIDTH] if entry >= 0 else self.peer(entry)
+        if entry < 0:
+            return self.peer(entry)
+        times, operation = divmod(entry % _WIDTH, len(self.operations))
+        late, within = divmod(times, LEVELS)
+        often = f" {within}" if within > 1 else ""
+        inside = f", inside itself{often}" if within else ""
+        return f"{self.operations[operation]}{inside}{', late' if late else ''}"
 
     def in_time(self, entry: int) -> int:
         """The entry that answers in time, for an entry of late answers; any other entry itself."""
-        half = len(self.operations) // 2
+        half = len(self.operations) * LEVELS
         return entry - half if entry >= 0 and entry % _WIDTH >= half else entry
 
     def peer(self, callee: int) -> str:
@@ -189,19 +205,21 @@ def requests_of(spans: Spans) -> Requests:
     answered = made.answer[given_up] >= 0
     late = made.answer[given_up][answered]
 
-    entry, rows = _entries(spans), np.flatnonzero(serving)
+    rows = np.flatnonzero(serving)
+    entry = _entries(spans) + _levels(spans, serving, owner) * len(spans.operations)
     further = len(spans.services) * _WIDTH
-    entry[late] += len(spans.operations)
+    callee = np.where(made.answer < 0, made.callee, entry[made.answer])
+    entry[late] += len(spans.operations) * LEVELS
     request = np.full(len(spans), -1)
     request[rows] = np.arange(len(rows))
     none, times = np.zeros(len(waits), bool), np.append(made.seen, waits[answered])
     return Requests(
         spans.name,
         (*spans.services, *(f"{name}, given up" for name in spans.services)),
-        (*spans.operations, *(f"{name}, late" for name in spans.operations)),
+        spans.operations,
         spans.peers,
         spans.sampled,
-        entry=np.append(entry[rows], made.callee[given_up] + further),
+        entry=np.append(entry[rows], callee[given_up] + further),
         root=entry[top[np.append(rows, made.by[given_up])]],
         start=spans.start[np.append(rows, waits)],
         end=spans.end[np.append(rows, waits)],
@@ -209,7 +227,7 @@ def requests_of(spans: Spans) -> Requests:
         lost=np.append(spans.parent[rows] < ROOT, none),
         outermost=np.append(top[rows] == rows, none),
         caller=np.append(request[made.by], len(rows) + np.flatnonzero(answered)),
-        callee=np.append(made.callee + further * given_up, entry[late]),
+        callee=np.append(callee + further * given_up, entry[late]),
         began=spans.start[times],
         ended=spans.end[times],
         message=np.append(made.message, np.ones(len(late), bool)),
@@ -313,6 +331,21 @@ def _of_itself(spans: Spans, serving: BoolArray) -> BoolArray:
     owner = _owners(spans, serving)[above]
     same = (spans.service == spans.service[owner]) & (spans.operation == spans.operation[owner])
     return np.asarray(serving & (spans.parent >= 0) & serving[owner] & same)
+
+
+def _levels(spans: Spans, serving: BoolArray, owner: IntArray) -> IntArray:
+    """How many ancestors of each request are of the same entry."""
+    entry, levels = _entries(spans), np.zeros(len(spans), np.int64)
+    causer = np.where(spans.parent < 0, -1, owner[np.maximum(spans.parent, 0)])
+    rows = np.flatnonzero(serving)
+    above = causer[rows]
+    for _ in range(_DEEPEST):
+        rows, above = rows[above >= 0], above[above >= 0]
+        if not len(rows):
+            break
+        levels[rows[entry[rows] == entry[above]]] += 1
+        above = causer[above]
+    return np.asarray(np.minimum(levels, LEVELS - 1))
 
 
 def _owners(spans: Spans, serving: BoolArray) -> IntArray:

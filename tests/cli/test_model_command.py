@@ -154,7 +154,8 @@ def test_an_operation_that_asks_for_itself_is_one_entry(tmp_path):
     assert entry["work"] == pytest.approx(0.090, rel=1e-9)
 
 
-def test_services_that_call_each_other_in_a_circle_are_told(tmp_path):
+def test_requests_that_come_back_are_entries_for_each_time(tmp_path):
+    """Top, work, back, and work once more: 90 ms, and nobody else to wait for."""
     files = {
         f"{k}.json": document(
             spans(
@@ -168,9 +169,53 @@ def test_services_that_call_each_other_in_a_circle_are_told(tmp_path):
         )
         for k, at in ((1, 0), (2, 100))
     }
-    [load] = told(tmp_path, files)["loads"]
-    assert load["model_response_time"] is None
-    assert "requests go round without end" in load["note"]
+    found = told(tmp_path, files)
+    assert found["loads"][0]["model_response_time"] == pytest.approx(0.090, rel=1e-6)
+    assert {each["operation"] for each in found["entries"]} >= {"work", "work, inside itself"}
+    assert "requests_come_back" in findings(found)
+
+
+def test_entries_that_ask_for_each_other_in_a_circle_are_an_error(tmp_path):
+    """Each page asks a for x, which asks b for y; or b for y, which asks a for x."""
+    rows = {"web": [], "a": [], "b": []}
+    for k in range(1, 41):
+        outer, inner = [("a", "x"), ("b", "y")][:: 1 if k % 2 else -1]
+        at = 100 * k
+        rows["web"].append((f"{k}1", "", "page", at, at + 40))
+        rows[outer[0]].append((f"{k}2", f"{k}1", outer[1], at + 10, at + 30))
+        rows[inner[0]].append((f"{k}3", f"{k}2", inner[1], at + 15, at + 25))
+    found = told(tmp_path, {"a.json": document(*(spans(*each) for each in _flat(rows)))})
+    [circle] = [each for each in found["findings"] if each["kind"] == "entries_in_a_circle"]
+    assert circle["severity"] == "error"
+    assert "go round: " in circle["text"]
+    assert "requests go round without end" in found["loads"][0]["note"]
+
+
+def _flat(rows: Mapping[str, list[Any]]) -> list[list[Any]]:
+    return [[service, *each] for service, each in rows.items()]
+
+
+def test_traces_are_audited_as_such(tmp_path):
+    """A clock an hour off, a caller that is missing, and a rate that halves after 5 s."""
+    (tmp_path / "off.json").write_text(document(*asked(3_600_000)))
+    begins = [*range(0, 5_000, 10), *range(5_000, 15_000, 20)]
+    rows = [(f"{k + 1:x}", "", "page", at, at + 4) for k, at in enumerate(begins)]
+    (tmp_path / "halves.json").write_text(document(spans("web", *rows)))
+    (tmp_path / "cut.json").write_text(document(STOCK))
+    for name, kinds in {
+        "off": {"clock_off"},
+        "halves": {"rate_not_steady"},
+        "cut": {"spans_missing"},
+    }.items():
+        audited = json.loads(headway("audit", tmp_path / f"{name}.json", "--json").out)
+        assert findings(audited) == kinds
+    [halves] = [
+        each
+        for each in told(tmp_path / "halves.json", {})["findings"]
+        if each["kind"] == "rate_not_steady"
+    ]
+    assert "the rate of halves changes after " in halves["text"]
+    assert halves["value"] == pytest.approx(2, rel=0.05)
 
 
 def test_what_is_asked_from_outside_and_from_inside_counts_twice(tmp_path):

@@ -307,7 +307,7 @@ def test_every_kind_of_finding_says_what_it_means_and_what_to_do(kind):
 def test_traces_are_not_checked_as_such():
     """What the model of them warns of was not found by their audit."""
     found = findings_of(Point("OpenTelemetry", response_time=0.1, name="web"))
-    assert "headway model checks the rest" in found["traces_as_points"].text
+    assert "headway audit, given the files alone, checks the rest" in found["traces_as_points"].text
 
 
 def test_nothing_is_said_of_a_sound_test():

@@ -1,0 +1,66 @@
+"""Traces audited: clocks, callers, sampling and spans, and whether each load is steady."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from headway.models.analysis.audit import Audit, findings_in
+from headway.models.auditing.finding import most_severe_first
+from headway.models.measured.points import Point
+from headway.models.measured.spans.columns import Spans, serves
+from headway.models.measured.tools.kit.timeline import Timeline
+from headway.models.reading.loadtest import LoadTest
+from headway.models.tracing.findings import findings_of_traces
+from headway.models.tracing.loads import read_loads
+from headway.models.tracing.services import services_of
+
+TOOL = "traces"
+"""What the points of an audit of traces are said to be from."""
+
+
+def audit_traces(places: Sequence[str], advance: Callable[[], None] = lambda: None) -> Audit:
+    """Check traces for whatever makes a model of them misleading.
+
+    Each service in each load is a point, whose requests are checked as those of a load test are.
+
+    Parameters
+    ----------
+    places
+        Files, folders, patterns and archives of traces; each file is a load.
+    advance
+        Called after each megabyte of a long file.
+
+    Raises
+    ------
+    MeasurementError
+        For files that are no traces, or damaged.
+    """
+    read = read_loads(places, None, advance)
+    points = [point for spans in read.loads for point in _points(spans)]
+    test = LoadTest(tuple(sorted(points, key=lambda point: point.load)))
+    found = findings_of_traces(services_of(read.loads), read.passed_over)
+    return Audit(test, most_severe_first([*findings_in(test.points), *found]))
+
+
+def _points(spans: Spans) -> Iterator[Point]:
+    """A point for each service, of the requests that it served."""
+    serving, window = serves(spans), float(np.ptp(spans.start))
+    for number, name in enumerate(spans.services):
+        rows = np.flatnonzero(serving & (spans.service == number))
+        if not len(rows):
+            continue
+        times, good = (spans.end - spans.start)[rows], ~spans.failed[rows]
+        line = Timeline()
+        line.add(spans.start[rows], times, good)
+        yield Point(
+            TOOL,
+            throughput=float(good.sum()) / window if window else None,
+            response_time=float(times.mean()),
+            errors=float((~good).sum()),
+            samples=float(len(rows)),
+            duration=window or None,
+            with_failures=not good.all(),
+            name=name,
+            file=spans.name,
+            course=line.course(),
+        )
