@@ -51,7 +51,7 @@ def _points(spans: Spans) -> Iterator[Point]:
             continue
         times, good = (spans.end - spans.start)[rows], ~spans.failed[rows]
         line = Timeline()
-        line.add(spans.start[rows], times, good)
+        line.add(spans.start[rows], times, good.astype(float))
         yield Point(
             TOOL,
             throughput=float(good.sum()) / window if window else None,

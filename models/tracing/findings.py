@@ -21,6 +21,7 @@ _TIME = unit("s")
 _SURE = 1.96  # standard errors of a 95% interval
 _CLEAR = 4.0  # standard errors
 _NEAR_SATURATION = 0.35  # by which layers err there in nine of ten (docs/accuracy/layers.md)
+_FEW, _ALIKE, _NEARLY_ALL = 10, 0.05, 0.9  # calls given up, a share of their wait, and of them
 _SHOWN = 5  # names of files
 _SOME = 0.001  # share from which lost callers are a finding
 
@@ -145,8 +146,8 @@ GIVEN_UP = FindingKind(
     "calls_given_up",
     Severity.WARNING,
     "calls whose caller failed before they were answered: a share `value` of all calls",
-    "the model's callers wait as long as these did, while the callee works on; it gives up the "
-    "same share at every load, so ask it for loads near these",
+    "the model's callers wait as long as these did, while the callee works on; each preset "
+    "gives up the share of its load, which no other load changes: set it, or stay near these",
 )
 IDLE = FindingKind(
     "waits_within",
@@ -370,9 +371,24 @@ def _failures(services: Services) -> Iterator[Finding]:
     if given_up:
         share = given_up / calls
         yield GIVEN_UP.finding(
-            f"{significant(100 * share, 2)}% of all calls were given up before they were answered",
+            f"{significant(100 * share, 2)}% of all calls were given up before they were answered"
+            + "".join(_timeouts(services)),
             value=share,
         )
+
+
+def _timeouts(services: Services) -> Iterator[str]:
+    """After how long calls of an entry were given up, where that is nearly the same for all."""
+    loads = services.requests
+    entries = np.concatenate([load.entry[load.given_up] for load in loads])
+    waits = np.concatenate([(load.end - load.start)[load.given_up] for load in loads])
+    for entry in np.unique(entries).tolist():
+        mine = waits[entries == entry]
+        usual = float(np.median(mine))
+        if len(mine) >= _FEW and (np.abs(mine - usual) <= _ALIKE * usual).mean() > _NEARLY_ALL:
+            service = loads[0].service_of(entry).rpartition(",")[0]
+            after = Scale.of([([usual], _TIME)]).text(usual, _TIME)
+            yield f", {loads[0].operation_of(entry)} of {service} after {after}"
 
 
 def _sampled(services: Services) -> Iterator[Finding]:

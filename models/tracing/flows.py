@@ -15,6 +15,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import BoolArray, IntArray
+from headway.models.tracing.spread import means_apart
 from headway.records import dataclass
 
 _NEARLY_ALL = 0.99
@@ -89,6 +90,8 @@ class Block:
         the work before each of them.
     with_work
         Correlation between how often each stage comes and the whole work of a request.
+    by_load
+        Mean number of times each stage comes in each load, where loads differ; otherwise empty.
     """
 
     stages: tuple[Stage, ...]
@@ -96,6 +99,7 @@ class Block:
     work: float
     scv: float
     with_work: tuple[float, ...]
+    by_load: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -290,18 +294,21 @@ def in_turn(owner: IntArray) -> Iterator[IntArray]:
     yield from np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
 
 
-def doing(made_of: Made) -> Doing:
+def doing(made_of: Made, load: IntArray) -> Doing:
     """Group what the requests of an entry do into blocks.
 
     Parameters
     ----------
     made_of
         The stages of one request or more.
+    load
+        Of each request.
 
     Examples
     --------
     >>> who, gaps = np.repeat(np.arange(3), 2), np.array([0.1, 0.2] * 3)
-    >>> found = doing(Made((Stage((7,), 1),), who, np.zeros(6, int), gaps, np.full(3, 0.3)))
+    >>> found = doing(Made((Stage((7,), 1),), who, np.zeros(6, int), gaps, np.full(3, 0.3)),
+    ...               np.zeros(3, int))
     >>> found.blocks[0].times, round(found.blocks[0].work, 9), round(found.last, 9)
     (((Always(times=2),),), 0.3, 0.3)
     """
@@ -320,6 +327,7 @@ def doing(made_of: Made) -> Doing:
                 float(gaps.sum()) / requests,
                 _scv(gaps),
                 tuple(_correlation(count, work) for count in counts),
+                tuple(means_apart(count, load) for count in counts),
             )
         )
     return Doing(tuple(blocks), float(made_of.last.mean()), _scv(made_of.last))

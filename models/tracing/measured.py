@@ -25,7 +25,7 @@ from headway.models.tracing.flows import (
     times_of,
 )
 from headway.models.tracing.keys import Key, Keyed
-from headway.models.tracing.spread import error_over_loads, standard_error
+from headway.models.tracing.spread import error_over_loads, means_apart, standard_error
 from headway.models.tracing.threads import Threads
 from headway.records import dataclass
 
@@ -53,6 +53,9 @@ class Measured:
         Law of the number of messages that it sends per request, by callee.
     peer
         Whether it is a peer that writes no spans: its times are then those that its callers saw.
+    by_load
+        Mean work in each load [s], of what was answered in time or too late, where loads differ:
+        the longer requests wait, the less work makes them late. Otherwise empty.
     """
 
     service: str
@@ -66,6 +69,7 @@ class Measured:
     network_error: float
     messages: Mapping[Key, tuple[Times, ...]]
     peer: bool
+    by_load: tuple[float, ...] = ()
 
 
 def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
@@ -85,6 +89,8 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
     network = np.zeros(len(requests.key))
     np.add.at(network, requests.caller[known], np.maximum(requests.network[known], 0.0))
     messages = _messages(requests)
+    alike = requests.alike()
+    may_be_late = (np.bincount(alike) > 1)[alike]
     found = {}
     for number, key in enumerate(requests.keys):
         if key.entry < 0:
@@ -101,13 +107,14 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
             requests.operation_of(key),
             requests.root_of(key),
             len(rows),
-            doing(stages),
+            doing(stages, requests.load[told]),
             max(float(work.mean()), 0.0),
             _error(work, requests.trace[told], requests.load[told], threads, service),
             float(network[rows].mean()),
             standard_error(network[rows], requests.trace[rows]),
             messages.get(number, {}),
             peer=False,
+            by_load=means_apart(work, requests.load[told]) if may_be_late[number] else (),
         )
     return found
 

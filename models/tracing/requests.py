@@ -137,6 +137,11 @@ class Requests:
         return np.asarray(self.entry % _WIDTH // len(self.operations) % LEVELS > 0)
 
     @property
+    def given_up(self) -> BoolArray:
+        """Which requests stand for the wait for a call that was given up."""
+        return np.asarray(self.entry // _WIDTH >= len(self.traced))
+
+    @property
     def window(self) -> float:
         """Time from the first request from outside to the last [s]."""
         begun = self.start[self.outermost]

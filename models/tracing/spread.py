@@ -8,6 +8,7 @@ from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import IntArray
 
 _FEW = 2
+_CLEAR, _APART = 4.0, 0.05  # standard errors, and share of a mean, by which means differ
 _ROUNDING = 1e-9  # relative: times are whole nanoseconds
 
 
@@ -93,3 +94,44 @@ def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> flo
         return alone
     between = (apart - free) / (whole - float((weights**2).sum()) / whole)
     return sqrt(alone**2 + between * float((sizes**2).sum()) / len(values) ** 2)
+
+
+def means_apart(values: FloatArray | IntArray, load: IntArray) -> tuple[float, ...]:
+    """Means in each load, where one differs from the others beyond doubt and by 5% or more.
+
+    Beyond doubt is a chi squared of 16, four standard errors of one mean, above its degrees of
+    freedom. Loads without values have NaN.
+
+    Parameters
+    ----------
+    values
+        Of each request.
+    load
+        The number of its load.
+
+    Returns
+    -------
+    Means by number of load; empty where they are alike.
+
+    Examples
+    --------
+    >>> load = np.repeat([0, 1], 100)
+    >>> means_apart(np.arange(200) % 2, load), means_apart(load * (np.arange(200) % 2), load)
+    ((), (0.0, 0.5))
+    """
+    often = np.bincount(load)
+    there = often > 0
+    if there.sum() < 2:
+        return ()
+    sums, squares = (np.bincount(load, values**power)[there] for power in (1, 2))
+    often = often[there]
+    means, free = sums / often, often.sum() - len(often)
+    variance = float((squares - sums * means).sum()) / max(free, 1)
+    off = means - sums.sum() / often.sum()
+    chi = float((often * off**2).sum())
+    clear = chi > (_CLEAR**2 + len(often) - 1) * variance
+    if not clear or np.abs(off).max() < _APART * means.max():
+        return ()
+    every = np.full(len(there), np.nan)
+    every[there] = means
+    return tuple(every.tolist())

@@ -80,6 +80,7 @@ class _Writing:
         self.keys = list(services.entries)
         self.parameters: dict[str, Any] = {}
         self.correlations: dict[str, float] = {}
+        self.by_load: dict[str, tuple[float | str, ...]] = {}
 
     def document(self, name: str) -> dict[str, Any]:
         """All tables."""
@@ -91,7 +92,8 @@ class _Writing:
             "doc": "services, found in traces",
             "parameters": self.parameters,
             "presets": {
-                preset: self._preset(load) for preset, load in _presets(self.services.loads).items()
+                preset: self._preset(number)
+                for preset, number in _presets(self.services.loads).items()
             },
             "processors": {
                 f"{plain}_host": {"servers": self._servers(service)}
@@ -147,7 +149,13 @@ class _Writing:
         of_traces = sum(load.traces * load.shares.get(key, 0.0) for load in loads)
         return of_traces / sum(load.traces for load in loads)
 
-    def _preset(self, load: Load) -> dict[str, Any]:
+    def _preset(self, number: int) -> dict[str, Any]:
+        load = self.services.loads[number]
+        varying = {
+            name: values[number]
+            for name, values in self.by_load.items()
+            if number < len(values) and "nan" not in str(values[number])
+        }
         shares = {
             share_name(self.names[key]): _rounded(load.shares.get(key, 0.0))
             for key in self.keys
@@ -156,6 +164,7 @@ class _Writing:
         return {
             "arrival_rate": f"{_digits(load.rate)} /s",
             **shares,
+            **varying,
             "doc": f"as in {load.name}",
         }
 
@@ -226,6 +235,7 @@ class _Writing:
         self.parameters[f"{name}_work"] = self._time(
             entry.work, entry.error, f"{entry.service}'s own time for {self._said(entry)}"
         )
+        self.by_load[f"{name}_work"] = tuple(map(_ms, entry.by_load))
         if entry.network > _TRIFLE * (entry.work + entry.network):
             self.parameters[f"{name}_network"] = self._time(
                 entry.network,
@@ -289,20 +299,21 @@ class _Writing:
 
     def _block(self, key: Key, entry: Measured, block: Block) -> Iterator[Any]:
         laws = [
-            (stage, times, with_work)
-            for stage, all_times, with_work in zip(
-                block.stages, block.times, block.with_work, strict=True
+            (stage, times, with_work, _own_numbers(times, all_times, by_load))
+            for stage, all_times, with_work, by_load in zip(
+                block.stages, block.times, block.with_work, block.by_load, strict=True
             )
             for times in all_times
         ]
-        weights = [times.mean for _, times, _ in laws]
+        weights = [times.mean for _, times, _, _ in laws]
         whole = sum(weights)
-        for (stage, times, with_work), weight in zip(laws, weights, strict=True):
+        for (stage, times, with_work, by_load), weight in zip(laws, weights, strict=True):
             if whole and weight:
                 known = set(self.parameters)
                 yield self._part(key, entry, stage, times, (block.work * weight / whole, block.scv))
                 for name in self.parameters.keys() - known:
                     self._correlate(f"{self.names[key]}_work", name, with_work)
+                    self.by_load[name] = by_load
 
     def _correlate(self, work: str, name: str, value: float) -> None:
         """Say that a number of calls goes with the work: both are means over the same requests."""
@@ -446,11 +457,23 @@ class _Writing:
         return self.services.numbered[number]
 
 
-def _presets(loads: Sequence[Load]) -> dict[str, Load]:
-    """A preset for each load in which somebody asks from outside."""
-    told = [load for load in loads if load.shares]
-    names = _squeezed({k: load.name for k, load in enumerate(told)})
-    return {name: told[k] for name, k in names.items()}
+def _presets(loads: Sequence[Load]) -> dict[str, int]:
+    """A preset for each load in which somebody asks from outside, with the number of that load."""
+    return _squeezed({k: load.name for k, load in enumerate(loads) if load.shares})
+
+
+def _own_numbers(
+    times: Times, all_times: Sequence[Times], means: Sequence[float]
+) -> tuple[float, ...]:
+    """What a law's parameter is in each load, of the mean numbers there; empty without one."""
+    others = sum(each.mean for each in all_times) - times.mean
+    match times:
+        case Geometric():
+            return tuple(_rounded(max(mean - others, 0.0)) for mean in means)
+        case Ways(((_, low), (_, high))):
+            shares = ((mean - others - low) / (high - low) for mean in means)
+            return tuple(_rounded(min(max(share, 0.0), 1.0)) for share in shares)
+    return ()
 
 
 def _free(label: str, taken: Mapping[str, Any]) -> str:
