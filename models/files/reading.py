@@ -1,5 +1,6 @@
 """Model files: TOML text to a model. They are data only; formulas never reach ``eval``."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ LARGEST_FILE = 1_000_000
 
 MOST_ENTRIES = 10_000
 """Most parameters, stations, routes and so on, counted together."""
+
+_LINE = re.compile(r"at line (\d+), column")
+_QUANTITY = re.compile(r"\s*([\w.-]+)\s*=\s*([\d.]+\s*[A-Za-z/%]+)\s*(#.*)?")
 
 
 def read_model(path: str | Path) -> Model:
@@ -75,7 +79,7 @@ def _entry(text: str, place: "KeyLines") -> schema.ModelEntry:
         document = tomllib.loads(text)
     # ValueError is also raised for whole numbers of excessive length
     except (ValueError, RecursionError) as error:
-        msg = f"not TOML: {str(error)[:200]}"
+        msg = f"not TOML: {str(error)[:200]}{_unquoted(text, str(error))}"
         raise place.error(msg) from None
     if wrong := too_many(document):
         msg = f"{wrong}; split the model"
@@ -84,6 +88,13 @@ def _entry(text: str, place: "KeyLines") -> schema.ModelEntry:
         return schema.structure(document)
     except schema.Fault as fault:
         raise place.error(fault.what, *fault.keys) from None
+
+
+def _unquoted(text: str, error: str) -> str:
+    """How to write a quantity that stands without quotation marks, if that is what is wrong."""
+    line = _LINE.search(error)
+    found = line and _QUANTITY.fullmatch([*text.split("\n"), ""][int(line[1]) - 1].rstrip())
+    return f'; write {found[1]} = "{found[2]}"' if found else ""
 
 
 def too_many(document: dict[str, Any]) -> str:

@@ -281,12 +281,12 @@ class ModelGraph(TrafficBuilding):
 
     @property
     def worth_naming(self) -> tuple[str, ...]:
-        """Its own numbers that a page asks of: all, or beside parameters that of clients."""
+        """Its own numbers that a page asks of: all, or beside parameters that of the load."""
         own = self.own_numbers
         if not self.parameters:
             return tuple(name for name, one in own.items() if one.value)
-        crowd = self.layers.crowd if self.layers else ""
-        return (crowd,) if crowd in own else ()
+        load = self.layers.load if self.layers else ""
+        return (load,) if load in own else ()
 
     @property
     def why_open(self) -> str:

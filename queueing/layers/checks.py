@@ -37,7 +37,8 @@ def check_names(
     for name, task in tasks.items():
         if task.processor not in processors:
             msg = f"task {name}: there is no processor {task.processor!r}"
-            raise GraphError(msg + nearest(task.processor, processors))
+            own = {n for n, one in tasks.items() if one.clients and one.processor == n}
+            raise GraphError(msg + (nearest(task.processor, processors.keys() - own) or "; add it"))
         _check_offer(name, task, {n: entry for n, entry in entries.items() if entry.task == name})
     for name, entry in entries.items():
         for called in entry.uses:

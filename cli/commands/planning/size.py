@@ -1,5 +1,6 @@
 """``headway size``: the cheapest configuration that meets targets."""
 
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -90,7 +91,8 @@ def command(
         raise InvalidParameter("--every needs --over")
     if over and confidence is not None:
         raise InvalidParameter("--confidence needs one point in time; leave out --over")
-    with working("sizing"):
+    with working("sizing") as tell:
+        tell(f"{math.prod(len(values) for values in offered.values()):,} configurations", 0.0)
         if over:
             from headway.models.over.sizing import size_over
 

@@ -77,6 +77,13 @@ class Layers:
         return number.tree.name if isinstance(number.tree, Name) else ""
 
     @property
+    def load(self) -> str:
+        """The name of the number of clients, or of the only arrival rate; else empty."""
+        rates = [n for n, one in self.entries.items() if one.arrival_rate.constant != 0]
+        alone = len(rates) == 1 and not any(task.clients for task in self.tasks.values())
+        return f"{rates[0]}_arrival_rate" if alone else self.crowd
+
+    @property
     def told(self) -> dict[str, tuple[str, ...]]:
         """Names of the parts whose results are shown, by the key of their kind in JSON."""
         clients = tuple(name for name, task in self.tasks.items() if task.clients)

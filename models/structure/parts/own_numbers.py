@@ -18,7 +18,7 @@ from headway.queueing.layers.flow import Flow, Step, with_steps
 from headway.queueing.layers.parts import Task
 from headway.records import dataclass
 
-_SECONDS = unit("s")
+_UNITS = {"demand": unit("s"), "think_time": unit("s"), "arrival_rate": unit("1/s")}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class _Number:
 
 
 def own_numbers(layers: Layers | None) -> dict[str, Parameter]:
-    """Finite numbers of tasks and processors, and demands of first phases, by name.
+    """Numbers of tasks and processors, arrivals, and demands of first phases, by name.
+
+    One without limit has no value.
 
     Examples
     --------
@@ -54,7 +56,7 @@ def own_numbers(layers: Layers | None) -> dict[str, Parameter]:
     ['users_population = 3.0', 'web_threads = 1.0', 'cpu_servers = 1.0', 'page_demand = 0.005']
     """
     return {
-        name: Parameter(name, one.value.constant, ONE if _counts(one) else _SECONDS, 0.0)
+        name: Parameter(name, _limited(one.value.constant), _UNITS.get(one.field, ONE), 0.0)
         for name, one in _found(layers).items()
     }
 
@@ -70,8 +72,8 @@ def with_own_numbers(layers: Layers, names: Sequence[str]) -> Layers:
     return layers
 
 
-def _counts(one: _Number) -> bool:
-    return one.field in ("threads", "servers")
+def _limited(value: float | None) -> float | None:
+    return None if value == inf else value
 
 
 def _put(part: Any, field: str, value: Formula) -> Any:
@@ -91,7 +93,7 @@ def _found(layers: Layers | None) -> dict[str, _Number]:
     return {
         name: one
         for name, one in each.items()
-        if name.isidentifier() and one.value.constant is not None and 0 <= one.value.constant < inf
+        if name.isidentifier() and one.value.constant is not None and one.value.constant >= 0
     }
 
 
@@ -99,9 +101,15 @@ def _numbers(layers: Layers) -> Iterator[tuple[str, _Number]]:
     for name, task in layers.tasks.items():
         for field, said in _of(task).items():
             yield f"{name}_{said}", _Number(getattr(task, field), "tasks", name, field)
-    for name, one in layers.processors.items():
+    for name in [name for name in layers.processors if name not in layers.lone]:
+        one = layers.processors[name]
         yield f"{name}_servers", _Number(one.servers, "processors", name, "servers")
     for name, entry in layers.entries.items():
+        if entry.arrival_rate.constant != 0:
+            yield (
+                f"{name}_arrival_rate",
+                _Number(entry.arrival_rate, "entries", name, "arrival_rate"),
+            )
         if step := _first(entry.flow):
             yield f"{name}_demand", _Number(step.demand, "entries", name, "demand")
 

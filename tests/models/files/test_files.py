@@ -125,6 +125,7 @@ def replaced(old, new):
         ("", "m.toml: a model needs stations, tasks or outputs"),
         (SERVER + '[[routes]]\nfrom = "cpu"\n', "m.toml:10 [routes]: the key 'to' is missing"),
         ("name = ", "not TOML"),
+        ("[parameters]\ntime = 10 ms # long", 'column 11); write time = "10 ms"'),
         ("name = 3", "m.toml:1 [name]"),
         ('name = "x"', "needs stations, tasks or outputs"),
         ("a = [" * 5000, "not TOML"),

@@ -47,11 +47,13 @@ def test_they_are_set_by_the_names_of_their_parts(model):
 
 
 def test_what_a_file_names_keeps_its_name():
-    """And no other for the same; what has no limit has no number."""
+    """And no other for the same; what has no limit has no value, but can be given one."""
     text = TEXT.replace("threads = 1", 'threads = "pool"').replace("= 2", '= "unlimited"')
     model = parse_model(f"[parameters]\npool = 3\n{text}".replace('name = "one"', ""))
-    names = ["users_population", "users_think_time", "use_demand", "page_demand"]
+    names = ["users_population", "users_think_time", "use_demand", "page_demand", "cpu_servers"]
     assert sorted(model.graph.own_numbers) == sorted(names)
+    assert model.graph.own_numbers["cpu_servers"].value is None
+    assert model.at(cpu_servers=1).solve().throughput < model.solve().throughput
 
 
 def test_a_wrong_name_is_answered_by_the_nearest(model):
@@ -77,6 +79,19 @@ def test_they_are_shown(model):
     assert list(rows) == ["users_population", "users_think_time", "web_threads", "cpu_servers",
                           "page_demand"]  # fmt: skip
     assert table.notes == ("each can be set like a parameter, such as --set users_population=...",)
+
+
+def test_arrivals_are_set_and_are_the_load_of_a_page():
+    """Where they are the only ones."""
+    text = TEXT.replace('demand = "0.5 s"', 'demand = "0.5 s"\narrival_rate = 1')
+    both = parse_model(text)
+    assert both.at(page_arrival_rate=0.5).solve()["page.throughput"] < 2
+    assert both.graph.layers.load == "users_population"
+    head, _, tail = text.partition("[tasks.users]")
+    alone = parse_model(head + tail[tail.index("[tasks.web]") :])
+    assert alone.graph.layers.load == "page_arrival_rate"
+    rates = alone.at(page_arrival_rate=[0.5, 1.0]).solve()["page.throughput"]
+    assert rates.tolist() == pytest.approx([0.5, 1.0], rel=1e-9)
 
 
 def test_a_column_of_clients_is_that_of_the_clients(model):
