@@ -4,14 +4,14 @@ They need mean service times only. With S the mean service time of a visit, V th
 and its parts, and N jobs:
 
 * A server works at most all the time: X V S <= m at every station. A region holds at most K jobs,
-and each job stays inside for at least its services: X sum V S <= K over its stations (Little's
-law).
+  and each job stays inside for at least its services: X sum V S <= K over its stations (Little's
+  law).
 * A job takes at least its services, and at a fork at least the k-th shortest of the services, as
-each part takes at least its own: X <= N / (Z + sum V L).
+  each part takes at least its own: X <= N / (Z + sum V L).
 * At every moment some job thinks or some server works. Blocked jobs wait for a full station, jobs
-outside a region for those inside, and forked requests for parts in service or in queues; a ring in
-which all wait for one another is a deadlock, which is refused. So the mean number of these is at
-least 1: X (Z + sum V S) >= 1, whatever N.
+  outside a region for those inside, and forked requests for parts in service or in queues; a ring
+  in which all wait for one another is a deadlock, which is refused. So the mean number of these is
+  at least 1: X (Z + sum V S) >= 1, whatever N.
 
 Source: Denning and Buzen, "The operational analysis of queueing network models", ACM Computing
 Surveys 10(3), 1978, for operational bounds, which need no distributions.

@@ -5,7 +5,7 @@ bounds. A product form (BCMP) requires that a station with waiting
 
 * shares its servers, or is one last-come-first-served preemptive server: for any times by class;
 * takes jobs in order of arrival, at random, or the last first at several servers, without regard to
-service times: for exponential times with one mean for all classes that visit; or
+  service times: for exponential times with one mean for all classes that visit; or
 * has a server for each job that can be there, so that no job waits.
 
 Classes that change into one another are one chain: all of its jobs may be of each of its classes. A

@@ -159,7 +159,7 @@ def rounded_down(place: float) -> int:
 
 
 def rounded_up(place: float) -> int:
-    """End of a grid that contains a place, rounded likewise."""
+    """End of a grid that contains a place, rounded so that matrices can be reused."""
     return ceil(place / _ROUNDED) * _ROUNDED
 
 

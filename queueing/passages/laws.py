@@ -6,7 +6,7 @@ In this order:
 * delays that every job visits once are added as constants, and left out below
 * no station is visited twice: `headway.queueing.passages.overtake_free`
 * jobs return to stations: the chain of `headway.queueing.passages.tagged_job`, with all states or
-fewer, if it is small enough
+  fewer, if it is small enough
 * otherwise visits are taken as independent: `headway.queueing.times.absorption`
 """
 

@@ -11,12 +11,12 @@ same nodes give the density, so that Newton's method in log P(T > t) finds the t
     t' = t + (P / f) log(P / tail).
 
 * `Precision.SEARCH`, to about 1e-6: A = 18.4, so the discretisation error is exp(-A) = 1e-8. Nearly
-all points need the same few terms, so that errors change smoothly with the network's numbers, and
-differences between similar networks are right. Where more terms would change the probability, as at
-a narrow peak, their number is doubled.
+  all points need the same few terms, so that errors change smoothly with the network's numbers, and
+  differences between similar networks are right. Where more terms would change the probability, as
+  at a narrow peak, their number is doubled.
 * `Precision.ROUNDING`: from such a start, one or two of Newton's steps with the longer series of
-`headway.queueing.times.inversion`, each of which doubles the number of digits. Points that do not
-converge are bracketed.
+  `headway.queueing.times.inversion`, each of which doubles the number of digits. Points that do not
+  converge are bracketed.
 
 Source: Abate and Whitt, "A unified framework for numerically inverting Laplace transforms",
 INFORMS J. Computing 18(4), 2006; "Numerical inversion of Laplace transforms of probability

@@ -218,7 +218,7 @@ def _absorbing_steps(
     starts, sources, chances
         P transposed, row after row.
     share, inside, few
-        As of `steps_out`; `inside` and `after` are written.
+        As for `steps_out`; `inside` and `after` are updated.
     left, made
         Which are written: a_1, a_2... and how many.
     """

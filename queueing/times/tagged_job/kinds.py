@@ -1,6 +1,6 @@
 """Stations of a loop by kind: delays, M/PH/1 and M/M/m queues in order, and shared servers.
 
-Source: as of `headway.queueing.times.phase_type` (single servers of any times); Baskett, Chandy,
+Source: as for `headway.queueing.times.phase_type` (single servers of any times); Baskett, Chandy,
 Muntz and Palacios, J. ACM 22(2), 1975 (numbers at pools and at shared servers).
 """
 
