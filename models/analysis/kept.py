@@ -1,4 +1,4 @@
-"""The highest load that keeps a limit, as a page tells it, with the interval of a fit."""
+"""The highest load that keeps a limit, as a page shows it, with the interval of a fit."""
 
 import math
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ class Kept:
     load
         The parameter that is the load.
     value, low, high
-        The load, and the ends of its 95% interval [SI]: the same where no fit tells it, infinite
-        where nothing measured bounds it.
+        The load, and the ends of its 95% interval [SI]: equal without a fit, infinite if no
+        measurement bounds it.
     unit
-        Of the load.
+        Unit of the load.
     is_count
-        Whether only whole numbers of it exist.
+        Whether the load is a whole number.
     """
 
     goal: Goal
@@ -51,13 +51,13 @@ class Kept:
 
     @property
     def what(self) -> str:
-        """What is limited, in words."""
+        """The limited output in words."""
         percent = percent_of(self.goal.output)
         return f"p{digits(percent)}" if percent else f"the mean {spoken(self.goal.output)}"
 
     @property
     def is_none(self) -> bool:
-        """Whether the model keeps the limit at no load."""
+        """Whether no load keeps the limit."""
         return self.value < 1 if self.is_count else self.value <= 0
 
     def limit(self, model: Model, scale: Scale) -> str:
@@ -97,7 +97,7 @@ def kept_by_model(point: Model, load: str, goal: Goal) -> Kept:
     Parameters
     ----------
     point
-        With a single value for every parameter.
+        A model with a single value for every parameter.
     load
         The parameter that is the load.
     goal
@@ -106,7 +106,7 @@ def kept_by_model(point: Model, load: str, goal: Goal) -> Kept:
     Raises
     ------
     InvalidParameter
-        Where no load keeps the limit.
+        If no load keeps the limit.
 
     Examples
     --------

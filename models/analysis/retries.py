@@ -1,4 +1,4 @@
-"""Whether retries bring a server down: the states of a model, and what tips it over."""
+"""Whether retries bring a server down: a model's states, and the loads at which it tips over."""
 
 import numpy as np
 
@@ -20,18 +20,18 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Retries(Answer):
-    """States of a queue whose clients ask again, and where it tips over.
+    """States of a queue whose clients retry, and where it tips over.
 
     Parameters
     ----------
     model
-        Its name.
+        The model's name.
     unit
-        Of rates.
+        Unit of rates.
     queue, clients
-        What tips, and how its clients ask again.
+        The queue that tips over, and how its clients retry.
     tipping
-        What is found at its load.
+        The states found at its load.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Retries(Answer):
 
     @property
     def curve(self) -> tuple[FloatArray, FloatArray]:
-        """Attempts, and the loads at which they last: both [1/s], shape (points,).
+        """Rates of attempts, and the loads at which they are stationary: both [1/s], by point.
 
         Examples
         --------
@@ -71,12 +71,12 @@ class Retries(Answer):
 
 
 def retries(model: Model) -> Retries:
-    """Find the states of a model whose clients ask again after a timeout, and where it tips.
+    """Find the states of a model whose clients retry after a timeout, and where it tips over.
 
     Parameters
     ----------
     model
-        At one operating point, solved by method ``attempts``.
+        A model at one operating point, solved by method ``attempts``.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from headway.models.measured.points import Loop, Point
 from headway.numerals import digits, four_digits
 
 _GAP = 0.05  # relative difference of X (R + Z) and the population above which it is a finding
-_MANY = 1.0  # from which on it is told as a factor
+_MANY = 1.0  # gap above which it is reported as a factor
 _DROPPED = 0.005  # share of requests never sent above which it is a finding
 _LATE = 0.1  # of the response time, or of the mean time between requests: delay that counts as late
 _BUSY = 0.9  # utilisation above which a machine counts as saturated
@@ -111,7 +111,7 @@ def _gap(points: Sequence[Point], place: int) -> float:
 
 
 def _by_chance(point: Point) -> float:
-    """How far the mean of so many think times may be from their mean, as a share of the clients.
+    """Scatter of the mean of so many think times about their expectation, as a share of clients.
 
     Three standard errors of exponential times, whose standard deviation is their mean.
     """

@@ -43,12 +43,12 @@ _DECAYS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4)  # time constants, of the run
 _NEARLY = 0.85  # of the largest F: a line that comes so near is preferred to other shapes
 _EARLY = 1 / 3  # of the run: a step before it is the end of a warm-up
 _SIZE = 1.1  # ratio of means from which a change matters
-_SHIFT = 0.05  # of the mean: what a warm-up must change
-_CHANCE = 1e-4  # of a stall in a steady run
+_SHIFT = 0.05  # share of the mean by which a warm-up must differ
+_CHANCE = 1e-4  # probability of a stall in a steady run
 _TAIL, _FEW, _RARE = 20, 40, 100  # of silences: one in so many is tail, at least so many; of stalls
-_LONG = 3.0  # response times about it: shorter silences are no stall
-_LOST = 0.01  # of the time: stalls that matter
-_ALIKE = 1.1  # ratio of lengths up to which stalls are said to be of one length
+_LONG = 3.0  # ratio to the response time around it below which a silence is not a stall
+_LOST = 0.01  # share of the time from which stalls matter
+_ALIKE = 1.1  # ratio of lengths up to which stalls count as equally long
 _REGULAR = 0.3  # relative spread of intervals that counts as regular
 
 WARM_UP = FindingKind(
@@ -94,9 +94,9 @@ class RunShape:
     kind
         A step, a patch, a straight line, or a decay from the start.
     first, last
-        Parts from which on, and before which, a step or a patch holds.
+        The parts at which a step or patch begins and ends.
     excess
-        F over its limit: above 1 it is no chance.
+        F over its limit: above 1 it is not chance.
     """
 
     kind: str
@@ -118,18 +118,18 @@ def _family() -> tuple[tuple[tuple[str, int, int], ...], FloatArray]:
 
 
 def shape_of(course: Course, runs: int = 1) -> RunShape | None:
-    """The shape that a run has most of.
+    """The shape with the largest F.
 
     Parameters
     ----------
     course
         The run.
     runs
-        Number of runs that are looked at, of which one more easily differs by chance.
+        Number of runs examined, one of which differs by chance more easily if there are many.
 
     Returns
     -------
-    None for too few requests.
+    The shape; None for too few requests.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def shape_in(
 
 
 def _statistics(logs: FloatArray, values: FloatArray) -> FloatArray:
-    """F of each shape, for noise that is autocorrelated."""
+    """F of each shape, corrected for autocorrelated noise."""
     shapes = values - values.mean(axis=1, keepdims=True)
     norms = np.sqrt((shapes**2).sum(axis=1, keepdims=True))
     shapes = np.divide(shapes, norms, out=np.zeros_like(shapes), where=norms > 0)
@@ -196,7 +196,7 @@ def _statistics(logs: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def settles(course: Course) -> int:
-    """The part from which on a run is steady: the truncation of least standard error (MSER).
+    """The part from which a run is steady: the truncation of least standard error (MSER).
 
     References
     ----------
@@ -216,7 +216,7 @@ def _mean(course: Course, first: int, last: int) -> float:
 
 
 def _time(course: Course, part: int) -> float:
-    """When a part begins, from the start of the run on [s]."""
+    """When a part begins, after the start of the run [s]."""
     return course.starts_at + course.length * part / PARTS
 
 
@@ -269,7 +269,7 @@ def _patch(course: Course, shape: RunShape) -> _Change | None:
 
 
 def _trend(course: Course, _: RunShape) -> _Change | None:
-    """A line through the mean times of the parts, each with the weight of its requests."""
+    """A line through the mean times of the parts, weighted by their requests."""
     counts, sums = np.array(course.counts), np.array(course.sums)
     known = counts > 0
     place = (np.flatnonzero(known) + 0.5) / PARTS
@@ -300,7 +300,7 @@ def _times(ratio: float) -> str:
 
 
 def change_of(course: Course, runs: int = 1) -> _Change | None:
-    """What changes in a run; None for a steady one, or for what hardly matters.
+    """What changes in a run; None for a steady one, or a change that hardly matters.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def trends(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def stalls_of(course: Course, runs: int = 1) -> tuple[Silence, ...]:
-    """The silences of a run that are no chance, in the order of time.
+    """The silences of a run that are not chance, in the order of time.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def stalls_of(course: Course, runs: int = 1) -> tuple[Silence, ...]:
 
 
 def _usual(course: Course, time: float) -> float:
-    """The response time about a time of the run: the median of the parts beside it [s]."""
+    """The response time around a time of the run: the median of the parts next to it [s]."""
     place = int(PARTS * time / course.length)
     beside = range(max(place - _EDGE, 0), min(place + _EDGE + 1, PARTS))
     known = [_mean(course, k, k + 1) for k in beside if course.counts[k]]
@@ -401,7 +401,7 @@ def _start(silence: Silence) -> float:
 
 
 def stalls(points: Sequence[Point]) -> Iterator[Finding]:
-    """Runs in which nothing finishes at times; names the one that stalls most."""
+    """Runs in which at times no request finishes; names the one that stalls most."""
     courses = _courses(points)
     found = {k: each for k, c in courses.items() if (each := stalls_of(c, len(courses)))}
     shares = {k: sum(s.length for s in each) / courses[k].length for k, each in found.items()}
@@ -416,7 +416,7 @@ def stalls(points: Sequence[Point]) -> Iterator[Finding]:
 
 
 def _stalled(silences: Sequence[Silence]) -> str:
-    """How often nothing finished, and for how long."""
+    """How often no request finished, and for how long."""
     lengths = [each.length for each in silences]
     waiting = max(each.waiting for each in silences)
     low, high = min(lengths), max(lengths)

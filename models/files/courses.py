@@ -1,4 +1,4 @@
-"""Days as files have them: rates by time, counts by time, and points in time of requests."""
+"""Days as files give them: rates by time, counts by time, and the times of requests."""
 
 import re
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from headway.queueing.flows.courses import RateTable
 from headway.records import dataclass
 
 LARGEST = 64_000_000
-"""Bytes: a million times between arrivals, each with a dozen other columns."""
+"""Most bytes: a million interarrival times, each with a dozen other columns."""
 
 MOST_RATES = 100_000
-"""Rates of a day: one for each second of it, and some more."""
+"""Most rates of a day: one for each second, and some more."""
 
 _EVERY = {
     **dict.fromkeys(("week", "weeks"), 604800.0),
@@ -31,7 +31,7 @@ _EVERY = {
     **dict.fromkeys(("minute", "minutes", "mins", "min"), 60.0),
     **dict.fromkeys(("second", "seconds", "secs", "sec", "s"), 1.0),
 }
-"""Seconds of each unit of time, as people call columns."""
+"""Seconds in each unit of time, by the names that columns use."""
 
 MOMENTS = frozenset({
     "time", "t", "start", "from", "timestamp", "ts", "date", "datetime", "clock", "at", "arrival",
@@ -57,16 +57,16 @@ _REGULAR = 0.8
 
 @dataclass(frozen=True)
 class TimedRates:
-    r"""Rates by time, as a table has them.
+    r"""Rates by time, as a table gives them.
 
     Parameters
     ----------
     starts
-        When each begins [s], in the table's own time.
+        When each rate begins [s], in the table's own time.
     rates
-        From then on [1/s].
+        The rate from then on [1/s].
     end
-        Until when the last one lasts [s].
+        When the last rate ends [s].
     relative
         Whether rates are multiples of a mean.
 
@@ -84,7 +84,7 @@ class TimedRates:
 
     @property
     def table(self) -> RateTable:
-        """The same, from its first time on."""
+        """The same rates as a table that starts at its first time."""
         first = self.starts[0]
         starts = tuple(start - first for start in self.starts)
         return RateTable(starts, self.rates, self.end - first)
@@ -96,7 +96,7 @@ def rates_of_file(path: Path) -> TimedRates:
     Raises
     ------
     MeasurementError
-        As `rates_of_text`, and for a file that is missing or too large.
+        As for `rates_of_text`, and for a file that is missing or too large.
     """
     if is_given(path):
         msg = f"{path}: rates must be a file beside the model, not a pipe"
@@ -109,17 +109,17 @@ def rates_of_file(path: Path) -> TimedRates:
 
 
 def rates_of_text(text: str, source: str) -> TimedRates:
-    r"""Rates by time of a table with a column of times and one of rates, or of counts.
+    r"""Rates by time of a table with a column of times, and a column of rates or of counts.
 
-    Times are numbers, in the unit of their title or seconds, points in time in ISO 8601, or times
-    of day such as 08:30. Each rate holds from its time to the next; the last one as long as the one
-    before. Counts are of the requests that came in that time.
+    Times are numbers in the unit of their title or seconds, points in time in ISO 8601, or times of
+    day such as 08:30. Each rate holds from its time to the next; the last one for as long as the
+    one before. Counts are those of the requests that arrived in that time.
 
     Raises
     ------
     MeasurementError
-        For a table without these columns, times that go backwards or leave a gap, rates that are no
-        numbers, or negative, with the line.
+        For a table without these columns, times that go backwards or leave a gap, and rates that
+        are negative or not numbers, with the line.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def rates_of_text(text: str, source: str) -> TimedRates:
 def timed(
     starts: FloatArray, amounts: FloatArray, title: str, lines: Sequence[int], source: str
 ) -> TimedRates:
-    """Rates of a column of rates or of counts, whose times only grow, without a gap."""
+    """Rates by time from a column of rates or of counts, whose times increase without a gap."""
     if len(starts) < 2:
         msg = f"{source}: has one row; a rate that changes needs two or more"
         raise MeasurementError(msg)
@@ -266,7 +266,7 @@ def moments(title: str, cells: Sequence[str], lines: Sequence[int], source: str)
     Raises
     ------
     MeasurementError
-        For a cell that is none of these, with its line.
+        For any other cell, with its line.
     """
     name, of = split_header(title)
     plain = plain_title(name)

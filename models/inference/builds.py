@@ -1,16 +1,16 @@
 r"""Whether two builds of a system differ, by load tests of both at the same loads.
 
-With y_bk the logarithms of what was measured in the runs of build b at load k, the difference there
-is d_k = mean(y_2k) - mean(y_1k). Runs of one build at one load scatter with the variance s**2, the
+If y_bk are the logarithms of what was measured in the runs of build b at load k, the difference
+there is d_k = mean(y_2k) - mean(y_1k). Runs of one build at one load have the variance s**2, the
 same at all loads, so that over K loads
 
     d = sum(d_k) / K,    var d = s**2 sum(1/n_1k + 1/n_2k) / K**2,                       (1)
 
-with Student's law at as many degrees of freedom as runs beyond the first of each build and load.
-Where no load was repeated, the d_k are taken as measurements of one difference:
-var d = sum((d_k - d)**2) / (K (K - 1)), at K - 1 degrees.
+with Student's law, whose degrees of freedom are the runs beyond the first of each build and load.
+If no load was repeated, the d_k are taken as measurements of one difference: var d = sum((d_k -
+d)**2) / (K (K - 1)), with K - 1 degrees.
 
-A difference of delta is told with 80% chance at the 5% level by n runs of each load and build,
+A difference of delta is detected at the 5% level with 80% power by n runs of each load and build,
 
     n = 2 ((1.96 + 0.84) s / delta)**2 / K.                                              (2)
 
@@ -37,29 +37,29 @@ SURE = 0.95
 """Confidence of intervals."""
 
 USUAL = 0.05
-"""Difference that is to be told where none is named."""
+"""Difference to be detected, if none is named."""
 
-_TOLD = 1.96 + 0.84  # of (2): two-sided 5%, and a chance of 80%
-_SAME = 0.02  # relative difference of loads that were meant to be the same
+_TOLD = 1.96 + 0.84  # in (2): two-sided 5%, and a power of 80%
+_SAME = 0.02  # relative difference of loads that were meant to be equal
 _SHOWN = 4  # loads that a refusal names
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity of two builds.
+    """The difference of one quantity between two builds.
 
     Parameters
     ----------
     quantity
-        What it is, such as ``response_time``, ``response_time_p99`` or ``saturation_throughput``.
+        Its name, such as ``response_time``, ``response_time_p99`` or ``saturation_throughput``.
     unit
         Its unit.
     load
-        The load at which; None over all loads, and for what is of the whole curve.
+        The load; None over all loads, and for a quantity of the whole curve.
     first, second
-        What was measured of each build [SI]: geometric means.
+        Geometric means of the measurements of each build [SI].
     ratio, low, high
-        The second over the first, and the 95% interval; NaN where nothing tells how far it is off.
+        The second over the first, and its 95% interval; NaN if its error is not known.
     more_is_better
         Whether a rise is an improvement.
     """
@@ -76,12 +76,12 @@ class Difference:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves out that nothing differs."""
+        """Whether the interval excludes that there is no difference."""
         return self.high < 1 or self.low > 1
 
     @property
     def is_worse(self) -> bool:
-        """Whether it is worse, beyond what the runs scatter."""
+        """Whether the second build is worse, beyond the scatter of the runs."""
         return self.is_clear and (self.ratio > 1) != self.more_is_better
 
     def is_worse_by(self, share: float) -> bool:
@@ -89,7 +89,7 @@ class Difference:
         return self.high < 1 / (1 + share) if self.more_is_better else self.low > 1 + share
 
     def may_be_worse_by(self, share: float) -> bool:
-        """Whether the interval leaves room for it."""
+        """Whether part of the interval is worse than by a share."""
         if math.isnan(self.low):
             return True
         return self.low < 1 / (1 + share) if self.more_is_better else self.high > 1 + share
@@ -102,24 +102,24 @@ class Builds(Answer):
     Parameters
     ----------
     first, second
-        Their names.
+        Names of the builds.
     load_unit
         Unit of the loads.
     overall
-        A difference a quantity, over all loads that both have.
+        The difference of each quantity, over all loads that both builds have.
     by_load
-        The same at each load.
+        The difference of each quantity at each load.
     repeated
-        Whether runs were repeated, so that intervals are of their scatter.
+        Whether runs were repeated, so that intervals come from their scatter.
     at_most
-        The largest worsening that is allowed.
+        The largest worsening allowed.
     runs
-        Runs of each load and build that would tell a difference as large as that; None if nothing
-        tells how they scatter.
+        Runs of each load and build that would detect such a difference; None if their scatter is
+        not known.
     notes
         What could not be compared, and why.
     fewest
-        Runs of the load and build that has the fewest.
+        Fewest runs of a load and build.
     """
 
     first: str
@@ -135,7 +135,7 @@ class Builds(Answer):
 
     @property
     def has_enough(self) -> bool:
-        """Whether there are as many runs as tell a difference as large as is allowed.
+        """Whether there are enough runs to detect the largest difference allowed.
 
         Examples
         --------
@@ -146,12 +146,12 @@ class Builds(Answer):
 
     @property
     def worse(self) -> tuple[Difference, ...]:
-        """What is certainly worse by more than is allowed."""
+        """Quantities that are certainly worse by more than is allowed."""
         return tuple(one for one in self.overall if one.is_worse_by(self.at_most))
 
     @property
     def undecided(self) -> tuple[Difference, ...]:
-        """What may be worse by more than is allowed, or not."""
+        """Quantities that may or may not be worse by more than is allowed."""
         may = (one for one in self.overall if one.may_be_worse_by(self.at_most))
         return tuple(one for one in may if one not in self.worse)
 
@@ -162,15 +162,15 @@ def compare_builds(first: LoadTest, second: LoadTest, at_most: float = USUAL) ->
     Parameters
     ----------
     first, second
-        What `headway.read` gives, the build before and the build after. Files of one load are
+        What `headway.read` returns, for the build before and the build after. Files of one load are
         repeats.
     at_most
-        The largest worsening that is allowed, as a share above 0.
+        The largest worsening allowed, as a share above 0.
 
     Raises
     ------
     MeasurementError
-        For tests without a load in common, or of which one is open and the other closed.
+        For tests without a common load, or one open and the other closed.
     InvalidParameter
         For a worsening that is not above 0.
 
@@ -227,7 +227,7 @@ def _names(first: LoadTest, second: LoadTest) -> tuple[str, str]:
 
 
 def _common_loads(first: LoadTest, second: LoadTest) -> tuple[list[float], str, Unit]:
-    """Loads that both have, and what counts them: clients, or the rate that was asked for."""
+    """Loads that both builds have, and what they count: clients, or the rate that was asked for."""
     for part, load_unit in (("offered_rate", unit("op/s")), ("population", ONE)):
         each = [[getattr(p, part) for p in test.points] for test in (first, second)]
         if all(value is not None for values in each for value in values):
@@ -248,7 +248,7 @@ def _common_loads(first: LoadTest, second: LoadTest) -> tuple[list[float], str, 
 def _quantities(
     first: Sequence[Point], second: Sequence[Point], part: str
 ) -> list[tuple[str, Unit, bool]]:
-    """What both measured: times, percentiles, and throughput where it is not what was asked for."""
+    """Quantities that both measured: times, percentiles, and throughput if it was not asked for."""
     percents = [set.intersection(*(set(p.percentiles) for p in each)) for each in (first, second)]
     kept = [q for q in (50.0, 95.0, 99.0) if q in percents[0] & percents[1]]
     names = ["response_time", *(f"response_time_p{digits(q)}" for q in kept)]
@@ -257,7 +257,7 @@ def _quantities(
 
 
 def _logs(points: Sequence[Point], quantity: str, part: str, load: float) -> FloatArray:
-    """Logarithms of a quantity, of every run at a load."""
+    """Logarithms of a quantity in every run at a load."""
     here = [p for p in points if abs((getattr(p, part) or 0.0) / load - 1) <= _SAME]
     values = [_value(point, quantity) for point in here]
     return np.log([value for value in values if value is not None and value > 0])
@@ -333,7 +333,7 @@ def _difference(
 def _saturations(
     first: LoadTest, second: LoadTest
 ) -> tuple[tuple[Difference, ...], tuple[str, ...]]:
-    """The ratio of saturation throughputs by a fit of each, and why there is none."""
+    """The ratio of saturation throughputs from a fit to each build, or why there is none."""
     try:
         fits = [choose_form(test) for test in (first, second)]
     except HeadwayError as error:
@@ -364,14 +364,14 @@ def _saturations(
 
 
 def _limits(fit: ServerFit) -> FloatArray:
-    """Saturation throughputs that the data leave plausible [1/s]."""
+    """Plausible saturation throughputs [1/s]."""
     every = [each.limits() for each in fit.draws]
     limits = np.concatenate(every) if every else np.empty(0)
     return limits[np.isfinite(limits) & (limits > 0)]
 
 
 def _runs(scatter: Sequence[float], at_most: float, loads: int) -> int | None:
-    """Equation (2), for the quantity that scatters most; one at least."""
+    """Equation (2), for the quantity with the largest scatter; at least one run."""
     worst = max((each for each in scatter if math.isfinite(each)), default=math.nan)
     if math.isnan(worst):
         return None

@@ -1,9 +1,9 @@
 """The highest load under a limit, found run by run: where to measure next, and when to stop.
 
-A few runs lead to the limit by the law of one queue. Then all forms that fit say where it is
-reached: the next run is there, and those after it are where the fit expects to learn most. A form
-counts as soon as there are as many loads as it has parameters: what is plausible of it is then wide
-rather than wrong, while simpler forms alone may agree on an answer that is not true.
+The law of one queue leads towards the limit with a few runs. Then all forms that fit say where it
+is reached: the next run is there, and further ones are where the fit expects to learn most. A form
+takes part as soon as there are as many loads as it has parameters: its plausible curves then spread
+widely, but are not wrong, while simpler forms alone may agree on a wrong answer.
 """
 
 import math
@@ -40,16 +40,17 @@ from headway.numerals import counted, digits, significant, some_of
 from headway.records import dataclass
 
 MOST_RUNS = 30
-"""Runs at most, where no budget is given."""
+"""Most runs, if no budget is given."""
 
 STEP = 2.0
-"""Times the most clients that the next run has, as long as nothing bounds them."""
+"""Largest ratio of the next number of clients to the most so far, as long as nothing bounds it."""
 
-_SHOWN = 3  # columns that a refusal names
-_STEPS = 2  # steps to the highest load that may be measured, where only that is given
-_FAR = 10.0  # limits: a time above them is of a queue that never settled, which no curve has
-_FITS = 3  # different loads: as many as one queue behind a delay has parameters
-_SPARE = 0  # different loads more than parameters: none, as what is likely beforehand counts too
+_SHOWN = 3  # columns that a refusal lists
+_STEPS = 2  # steps to the highest load that may be measured, if only that is given
+# ratio to the limit: a longer time is from a queue that never settled, which no curve describes
+_FAR = 10.0
+_FITS = 3  # different loads from which forms are fitted: the parameters of one queue and a delay
+_SPARE = 0  # further different loads that a form needs: none, as priors count too
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,16 @@ class NextRun(Answer):
     goal
         The limit.
     load, unit
-        ``arrival_rate`` or ``population``, and the unit of loads in what was read.
+        ``arrival_rate`` or ``population``, and the unit of loads in the measurements.
     at
-        The next load [SI]; None where the search has ended.
+        The next load [SI]; None if the search has ended.
     highest
         Lower end of the 95% interval of the highest load, its middle and upper end [SI]; 0 and
-        infinity where nothing bounds them.
+        infinity if nothing bounds it.
     runs
-        Runs so far.
+        Number of runs so far.
     reason
-        Why there, or why the search has ended.
+        Why this load is next, or why the search has ended.
     """
 
     goal: Goal
@@ -97,7 +98,7 @@ class NextRun(Answer):
 
 
 def _plain(number: float) -> str:
-    """Three digits that no tool takes for anything but a number."""
+    """A number with three digits, written so that any tool reads it."""
     decimals = max(2 - math.floor(math.log10(number)), 0)
     text = f"{number:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -105,10 +106,11 @@ def _plain(number: float) -> str:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What runs say of a limit: the loads at which it held, and those at which it did not.
+    """The loads at which a limit was kept, and those at which it was not.
 
     ``behind`` is the lowest load at which the server fell behind, ``completed`` its throughput
-    there: a hint where to measure, but no evidence, as a server may complete less in overload.
+    there. It is a hint where to measure, but no evidence, as a server may complete less in
+    overload.
     """
 
     goal: Goal
@@ -128,7 +130,7 @@ class _Measured:
 
     @property
     def bracket(self) -> FloatArray:
-        """The highest load that holds below the lowest that does not, between, and the latter."""
+        """The gap between loads that keep the limit and that fail: lower end, middle, upper end."""
         high = float(self.fails.min()) if self.fails.size else math.inf
         below = self.holds[self.holds < high]
         low = float(below.max()) if below.size else 0.0
@@ -149,7 +151,7 @@ def next_run(
     precision: float = PRECISION,
     progress: Progress = no_progress,
 ) -> NextRun:
-    r"""Where to measure next to find the highest load under a limit, by what was measured so far.
+    r"""Where to measure next, given the runs so far, to find the highest load under a limit.
 
     Parameters
     ----------
@@ -158,20 +160,20 @@ def next_run(
     target
         The limit, such as ``response_time_p99<=300ms``.
     budget
-        Runs in all, those so far included.
+        Most runs in all, including those so far.
     within
         Lowest and highest load that may be measured [SI].
     precision
-        Share of its lower end that the interval may be wide at the end.
+        Width that the interval may have at the end, as a share of its lower end.
     progress
         Called with the name of each form that is fitted.
 
     Raises
     ------
     InvalidParameter, UnknownParameter, UnitError
-        For another target, a budget or a precision that is none, and limits out of order.
+        For any other target, an impossible budget or precision, and limits out of order.
     MeasurementError
-        For runs without a response time, and those that contradict each other: the limit fails at
+        For runs without a response time, and runs that contradict each other: the limit fails at
         low loads and holds at high ones.
     GraphError
         For a percentile that was not measured and that no plausible form has.
@@ -242,7 +244,7 @@ def _measured(test: LoadTest, goal: Goal) -> _Measured:
 
 
 def _times(kept: Sequence[Point], goal: Goal, source: str) -> dict[float, list[float]]:
-    """What is limited, of each run by its load."""
+    """The limited quantity in each run, by load."""
     times: dict[float, list[float]] = {}
     for point in kept:
         time = _time(point, goal)
@@ -267,14 +269,14 @@ def _refuse_falling(holds: FloatArray, fails: FloatArray, goal: Goal, source: st
 
 
 def _is_overloaded(point: Point, goal: Goal) -> bool:
-    """Whether a run completed less than was asked for, or its queue grew as long as it lasted."""
+    """Whether a run completed less than was asked for, or its queue grew until it ended."""
     asked, done, time = point.offered_rate, point.throughput, _time(point, goal)
     is_behind = asked is not None and done is not None and done < BEHIND * asked
     return is_behind or (time is not None and time > _FAR * goal.limit)
 
 
 def _time(point: Point, goal: Goal) -> float | None:
-    """What is limited, or the mean where that was not measured."""
+    """The limited quantity, or the mean if that was not measured."""
     percent = percent_of(goal.output)
     time = None if percent is None else point.percentiles.get(percent)
     return point.response_time if time is None else time
@@ -311,13 +313,13 @@ def _fitted(
 
 
 def _is_unmeasured(known: _Measured) -> bool:
-    """Whether a limited percentile is missing in some run, so that only a law tells it."""
+    """Whether a limited percentile is missing in some run, so that only a law gives it."""
     percent = percent_of(known.goal.output)
     return percent is not None and any(percent not in point.percentiles for point in known.kept)
 
 
 def _column(known: _Measured) -> str | None:
-    """The column of a percentile that every run measured; None for what is fitted by default."""
+    """The column of a percentile that every run measured; None for the default output."""
     percent = percent_of(known.goal.output)
     if known.load == "population" and percent is None:
         return None
@@ -329,7 +331,7 @@ def _column(known: _Measured) -> str | None:
 def _stepped(
     known: _Measured, budget: int, within: tuple[float, float], precision: float, why: str
 ) -> NextRun:
-    """The next run without a fit: by the law of one queue, or halve the gap."""
+    """The next run without a fit: by the law of one queue, or by bisection."""
     low, middle, high = bracket = known.bracket
     if is_narrow(low, high, precision, known.load) and low:
         return known.answer(
@@ -345,7 +347,7 @@ def _stepped(
         return known.answer(None, bracket, "the budget is spent")
     if not low:
         return known.answer(max(high / STEP, within[0]), bracket, f"the limit never held; {why}")
-    at = min(_by_one_queue(known), within[1])  # NaN is not between anything
+    at = min(_by_one_queue(known), within[1])  # NaN would fail every comparison
     if math.isinf(high):
         at = at if at > low * (1 + precision) else min(STEP * low, within[1])
         return known.answer(at, bracket, f"the limit still holds; {why}")
@@ -354,10 +356,10 @@ def _stepped(
 
 
 def _by_one_queue(known: _Measured) -> float:
-    """The next load by the law of one queue, where there are too few for a fit; else NaN.
+    """The next load by the law of one queue, if there are too few for a fit; otherwise NaN.
 
-    With neither a run that fell behind nor a second load, it is a long step away; else where the
-    limit is reached, or between the loads where that may be.
+    With neither a run that fell behind nor a second load, it is a long step away. Otherwise it is
+    where the limit is reached, or between the loads where that may be.
     """
     low, _, high = map(float, known.bracket)
     runs = sorted((point.load, _time(point, known.goal) or 0.0) for point in known.kept)
@@ -390,7 +392,7 @@ def _advised(
 def _wanted(
     known: _Measured, found: HighestLoad, within: tuple[float, float]
 ) -> tuple[float | None, FloatArray, str]:
-    """Where a fit wants the next run, what it knows, and why there."""
+    """Where a fit wants the next run, what it knows so far, and why there."""
     low, middle, high = map(float, found.highest)
     step = STEP if known.load == "population" else MOST_STEP
     up = min(step * known.top, within[1])

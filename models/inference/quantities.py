@@ -1,4 +1,4 @@
-"""What a fitted form tells of a server: base, slope, saturation, time per operation, cache."""
+"""What a fitted form says about a server: base, slope, saturation, time per operation, cache."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -34,17 +34,17 @@ from headway.records import dataclass
 
 Values: TypeAlias = Mapping[str, Amount]
 Told: TypeAlias = Callable[[Values], Amount]
-"""What values of the free parameters tell; of arrays, for each of their entries."""
+"""A quantity as a function of the free parameters' values; for arrays, elementwise."""
 
 SATURATION = "saturation throughput"
-"""What the throughput at which a server is always busy is called."""
+"""The name of the throughput at which a server is always busy."""
 
-_CLOSE = 3.0  # ends of a saturation throughput that is worth deciding by
-_VAGUE = 100.0  # times a value: an interval that reaches so far says nothing
-_WIDEST = 1e6  # times a quantity: how far it is looked for
-_REACH = 0.5  # of a logarithm: the first step where little is known
-_ENDLESS = 600.0  # of a logarithm: beyond the largest double
-_HARDLY = 0.15  # relative standard error up to which propagation is linear enough
+_CLOSE = 3.0  # largest ratio of the ends of a saturation throughput that is useful for decisions
+_VAGUE = 100.0  # ratio to the value from which an interval says nothing
+_WIDEST = 1e6  # ratio to a quantity up to which its interval is searched
+_REACH = 0.5  # first step in the logarithm, if little is known
+_ENDLESS = 600.0  # logarithm beyond that of the largest double
+_HARDLY = 0.15  # relative standard error up to which linear propagation suffices
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ServerQuantity:
         farthest = max(abs(self.low), abs(self.high))
         if not math.isfinite(farthest):
             return False
-        if self.low < 0 < self.high:  # a number about 0 is known by how far it may be from there
+        if self.low < 0 < self.high:  # a number near 0 is determined by the width of its interval
             return True
         near = self.low == 0 or farthest < _VAGUE**2 * min(abs(self.low), abs(self.high))
         return near and farthest < _VAGUE * abs(self.value)
@@ -76,7 +76,7 @@ class ServerQuantity:
         return f"not determined: at least {Scale().text(self.low, unit(self.unit))}"
 
     def shown(self, unit: Unit) -> str:
-        """Value and interval in a unit."""
+        """The value and its interval in a unit."""
         both = ends(self.low, self.high, unit)
         return with_unit(f"{in_unit(self.value, unit)} ({both})", unit)
 
@@ -89,14 +89,14 @@ class ServerQuantity:
 def saturation_of(draws: Sequence[Draws], best: float) -> ServerQuantity:
     """Saturation throughput from all plausible values of one or several models.
 
-    Ends more than three times apart are no use to decide by: then there is no upper one.
+    Ends more than three times apart are useless for decisions: then there is no upper end.
 
     Parameters
     ----------
     draws
-        Plausible values, the same number of each model.
+        Plausible values, equally many for each model.
     best
-        What the best values say [1/s]: the value told, if it lies in the interval.
+        The best value [1/s], which is shown if it lies in the interval.
     """
     limits = np.concatenate([each.limits() for each in draws])
     low, middle, high = np.quantile(limits, ENDS).tolist()
@@ -124,9 +124,9 @@ def server_quantities(
     fit
         A fit of a form of `headway.models.inference.server`.
     limit
-        Its saturation throughput, where more than this form's best values tell it.
+        Its saturation throughput, if more than this form's best values determine it.
     others
-        Whether other forms tell it too, so that what this one says alone stands beside.
+        Whether other forms determine it too, so that this form's own value is listed as well.
     """
     percent = percent_of(fit.comparison.output)
     of = f" p{digits(percent)}" if percent else ""
@@ -152,7 +152,7 @@ def _limit(fit: Fit, read: Formula, name: str) -> ServerQuantity:
 
 
 def _derived(fit: Fit, derived: Derived, least: float) -> ServerQuantity:
-    """What parameters tell: a free one itself with its interval, or what follows from some."""
+    """Quantities from parameters: a free parameter with its interval, or a function of some."""
     read, shown = derived.formula, derived.unit.text
     if read.text in fit.values:
         return ServerQuantity(derived.name, fit.values[read.text], *fit.ci95[read.text], shown)
@@ -169,7 +169,7 @@ def _derived(fit: Fit, derived: Derived, least: float) -> ServerQuantity:
 
 
 def _of_ends(fit: Fit, name: str, of: Told) -> tuple[float, float] | None:
-    """The interval of what follows from one parameter, by the ends of its own; None if unknown."""
+    """The interval of a function of one parameter, from that of the parameter; or None."""
     low, high = fit.ci95[name]
     if not (low > 0 and math.isfinite(high)):
         return None
@@ -187,7 +187,7 @@ def _predicted(fit: Fit, values: Values) -> FloatArray:
 
 
 def _base(fit: Fit, values: Values) -> FloatArray:
-    """Response time at the least load; from a throughput of jobs that circulate, N/X - Z."""
+    """Response time at the least load; if driven by the throughput of circulating jobs, N/X - Z."""
     first = _predicted(fit, values)[..., 0]
     if fit.comparison.output != "throughput":
         return first
@@ -196,7 +196,7 @@ def _base(fit: Fit, values: Values) -> FloatArray:
 
 
 def _slope(fit: Fit, values: Values) -> FloatArray:
-    """Slope of a straight line through the predictions; not a number where there are too few."""
+    """Slope of a straight line through the predictions; NaN if there are too few."""
     loads = np.sort(fit.comparison.load.values)
 
     def of_row(predicted: FloatArray) -> float:
@@ -212,7 +212,7 @@ def _of_sets(fit: Fit, of: Told) -> Quantity:
 
 
 def _linear(fit: Fit, name: str, shown: str, of: Told) -> ServerQuantity:
-    """A quantity and its interval, linearly from what is known of the parameters."""
+    """A quantity and its interval, by linear propagation from the parameters."""
     value, half = _about(fit, of)
     if half < value:
         return _positive(name, value, half, shown)
@@ -220,7 +220,7 @@ def _linear(fit: Fit, name: str, shown: str, of: Told) -> ServerQuantity:
 
 
 def _about(fit: Fit, of: Told) -> tuple[float, float]:
-    """A quantity, and how far it may be from there, linearly from the parameters."""
+    """A quantity and its half-width, by linear propagation from the parameters."""
     quantity = _of_sets(fit, of)
     slopes = gradient(fit.problem, quantity, fit.optimum.free)
     half = student(fit.uncertainty.degrees) * fit.uncertainty.error_of(slopes)
@@ -228,7 +228,7 @@ def _about(fit: Fit, of: Told) -> tuple[float, float]:
 
 
 def _positive(name: str, value: float, half: float, shown: str) -> ServerQuantity:
-    """The same of what is positive, by its logarithm: however uncertain, it is not negative."""
+    """A positive quantity and its interval, by its logarithm: however uncertain, it is positive."""
     if not value > 0:
         return ServerQuantity(name, 0.0, 0.0, max(value + half, 0.0), shown)
     share = half / value
@@ -239,7 +239,7 @@ def _positive(name: str, value: float, half: float, shown: str) -> ServerQuantit
 def _profiled(fit: Fit, name: str, shown: str, of: Told, least: float) -> ServerQuantity:
     """A positive quantity and its interval by profile likelihood, by its logarithm.
 
-    Where counts do not move by fractions the linear interval stands, and so where it is narrow.
+    The linear interval is used if counts cannot vary continuously, and if it is narrow.
     """
     plain = _positive(name, *_about(fit, of), shown)
     if not plain.value > 0:

@@ -1,4 +1,4 @@
-"""What a fit has to admit: bounds, lack of fit, worse than a constant, invalid points."""
+"""Warnings about a fit: bounds, lack of fit, worse than a constant, invalid points."""
 
 import numpy as np
 
@@ -9,15 +9,16 @@ from headway.models.measured.matching import turns_away
 from headway.numerals import digits
 
 _LARGE = 0.1  # RMS relative error above which a fit is called bad
-_NEXT_TO_NONE = 1e-3  # RMS relative error of a fit that follows whatever was measured
+_NEXT_TO_NONE = 1e-3  # RMS relative error of a fit that follows all measurements
 _JAGGED = 0.03  # RMS distance from the nearest rising curve
 _CORRELATED = 0.98
-_SATURATED = 10.0  # times: a fit so far off has that load at its very saturation point
-_APART = 1.2  # ratio of counts from which the other parameters feel which one it is
-_WIDER = 1.5  # times: by how much unequal errors widen an interval before it is said
-_TELLING = 5  # points more than free parameters from which residuals tell of their size
-_FEW = 2  # points more than free parameters that are few
-_RUNS_NEED = 7  # points from which signs of residuals say anything
+# ratio of prediction to measurement from which a load is at the fit's saturation point
+_SATURATED = 10.0
+_APART = 1.2  # ratio of two counts from which the choice affects the other parameters
+_WIDER = 1.5  # factor by which unequal errors must widen an interval to be reported
+_TELLING = 5  # points beyond the number of free parameters from which residuals show their size
+_FEW = 2  # points beyond the number of free parameters that are few
+_RUNS_NEED = 7  # points from which signs of residuals are significant
 
 
 def quick_warnings(fit: Fit, scale: Scale) -> list[str]:
@@ -44,7 +45,7 @@ def costly_warnings(fit: Fit, scale: Scale) -> list[str]:
 
 
 def _unequal(fit: Fit, scale: Scale) -> list[str]:
-    """Say when errors that differ in size make intervals much wider."""
+    """Say if errors of different sizes make intervals much wider."""
     if fit.uncertainty.degrees < _TELLING:
         return []
     wider = []
@@ -92,7 +93,7 @@ def _no_freedom(fit: Fit) -> list[str]:
 
 
 def is_worse_than_constant(fit: Fit) -> bool:
-    """Whether the mean of the measurements would fit better, where errors are worth a word."""
+    """Whether the mean of the measurements would fit better, if errors are worth mentioning."""
     outputs = len(fit.problem.outputs)
     weights = (fit.problem.share / fit.problem.sigma**2).reshape(outputs, -1)
     measured = fit.problem.measured.reshape(outputs, -1)
@@ -109,14 +110,14 @@ def _worse_than_constant(fit: Fit) -> list[str]:
 
 
 def _lack_of_fit(fit: Fit) -> list[str]:
-    """Large errors, or errors whose signs come in runs that chance does not make."""
+    """Large errors, or errors whose signs come in runs that chance does not produce."""
     rms = fit.comparison.summary["rms_relative_error"]
     sentences = []
     if rms > _LARGE:
         sentences.append(f"lack of fit: RMS error {rms:.1%}; {_trait(fit, rms)}")
     order = np.argsort(fit.comparison.load.values, kind="stable")
     share = np.broadcast_to(fit.problem.share, fit.problem.used.shape)[:: fit.problem.loads]
-    independent = (share == 1) | (np.arange(share.size) == share.argmin())  # of halves, one of them
+    independent = (share == 1) | (np.arange(share.size) == share.argmin())  # one of the two halves
     for one in np.array(fit.comparison.each, object)[independent]:
         what = f" of {one.measured.header}" if independent.sum() > 1 else ""
         sentences += _runs(one.relative_error[order], what)
@@ -124,7 +125,7 @@ def _lack_of_fit(fit: Fit) -> list[str]:
 
 
 def _beyond_repeats(fit: Fit) -> list[str]:
-    """Say where the model misses the means of repeats by more than these scatter."""
+    """Say where the model misses the means of repeats by more than their scatter."""
     scatter = fit.pure_error
     if scatter is None or scatter.misfit.p is None or not scatter.misfit.is_lack_of_fit:
         return []
@@ -138,7 +139,7 @@ def _beyond_repeats(fit: Fit) -> list[str]:
 def _trait(fit: Fit, rms: float) -> str:
     """Say what in the curve no rising model can follow: it falls, or it is jagged.
 
-    A model that does better than any rising curve is none, and other outputs may fit better.
+    A model that does better than any rising curve is not rising; and another output may fit better.
     """
     from scipy.optimize import isotonic_regression
 
@@ -214,7 +215,7 @@ def _extrapolates_badly(fit: Fit) -> list[str]:
 
 
 def _bends(fit: Fit) -> list[str]:
-    """Say when an open model meets a curve that bends back or that fell behind its requests."""
+    """Say if an open model meets a curve that bends back, or a test that fell behind its load."""
     explained = fit.model.is_closed or turns_away(fit.model)
     if explained or fit.comparison.output != "response_time":
         return []

@@ -1,4 +1,4 @@
-"""One unit a dimension in one answer: chosen once, from all values that it shows."""
+"""One unit per dimension in one answer, chosen once from all values that it shows."""
 
 import math
 from collections.abc import Iterable
@@ -30,19 +30,19 @@ from headway.numerals import digits, is_whole, settled
 from headway.records import dataclass
 
 _SUITS = 0.1, 1e4
-"""Between these a value reads well in a unit that the model states."""
+"""A value within this range reads well in a unit that the model states."""
 
 _READS = 0.01, 1e4
-"""Between these a value still reads well beside others in the unit that suits them."""
+"""A value within this range still reads well among others, in a unit that suits them."""
 
 _LEAST = 1e-4
-"""Below this a value needs a power of ten, and a unit of its own says more: 50 us beside 530 s."""
+"""Below this a value needs a power of ten, and a unit of its own is clearer: 50 us beside 530 s."""
 
 _DEVIATIONS = 1.96
 """Standard errors in half of a 95% interval."""
 
 _SUITS_BEST = 1.0, 1e3
-"""Between these a value reads well in any unit."""
+"""A value within this range reads well in any unit."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Scale:
     Parameters
     ----------
     units
-        The unit of each dimension that has one; a dimension that is not in it keeps the unit that
-        a value has, chosen by its size.
+        The unit of each dimension that has one; for other dimensions each value has the unit that
+        suits its size.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Scale:
         shown
             SI values, of any shape, and the unit in which each is stated.
         stated
-            Units of the model's parameters: one of these is kept where it suits.
+            Units of the model's parameters, one of which is kept if it suits.
 
         Examples
         --------
@@ -101,7 +101,7 @@ class Scale:
         Parameters
         ----------
         shown, stated
-            As for `of`: what is shown beside the answer.
+            As for `of`: further values that are shown.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class Scale:
         return _kind(own_unit) in self.units
 
     def suited(self, own_unit: Unit, size: float, least: float = _LEAST) -> Unit:
-        """The answer's unit; for slopes, sizes, and what is far too small for it, one that suits.
+        """The answer's unit; for slopes, sizes, and very small values, one that suits.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class Scale:
         return with_unit(in_unit(value, shown), shown)
 
     def stated(self, value: float, own_unit: Unit) -> str:
-        """A stated value, in all its digits up to six."""
+        """A stated value with up to six digits."""
         shown = self.suited(own_unit, abs(value))
         return with_unit(digits(value / shown.scale), shown)
 
@@ -175,7 +175,7 @@ class Scale:
         return with_error(value, error, self.suited(own_unit, abs(value)))
 
     def known(self, value: float, interval: tuple[float, float] | None, own_unit: Unit) -> str:
-        """A value as it was stated; one with a 95% interval as far as that lets it be known.
+        """A value as it was stated; with a 95% interval, to the digits that are known.
 
         Examples
         --------
@@ -190,7 +190,7 @@ class Scale:
         return self.to_error(value, half / _DEVIATIONS, own_unit)
 
     def to_error(self, value: float, error: float, own_unit: Unit) -> str:
-        """A value to the digits that its error leaves, with its unit."""
+        """A value to the digits that its error allows, with its unit."""
         return to_error(value, error, self.suited(own_unit, abs(value)))
 
 
@@ -210,18 +210,18 @@ def units_of(answer: object) -> Scale:
 
 
 def _kind(own_unit: Unit) -> Dimension | None:
-    """What shares one unit: all times, also those of one operation; None for what does not."""
+    """The kind of values that share a unit, such as all times; None for others."""
     seconds, data = own_unit.dimension[:2]
     if seconds == 0:
-        return None  # counts, shares, and sizes of data: people write 4 KiB beside 16 GiB
+        return None  # counts, shares, and sizes of data: people write 4 KiB next to 16 GiB
     return (seconds, data, 0, 0, 0) if (seconds, data) in ((1, 0), (-1, 1)) else own_unit.dimension
 
 
 def _chosen(stated: list[Unit], own_unit: Unit, key: Dimension, sizes: list[float]) -> Unit:
-    """A stated unit that suits the middle value, else one that shows it with few digits.
+    """A stated unit that suits the middle value, or else one that shows it with few digits.
 
-    Of several stated ones, that which suits most values, and then the middle best: of 0.65 ms and
-    5 s ms rather than s, of 40 us and 3 ms ms rather than us.
+    Of several stated units, the one that suits most values, and then the middle value best: for
+    0.65 ms and 5 s it is ms rather than s, for 40 us and 3 ms it is ms rather than us.
     """
     if not sizes:
         return own_unit
@@ -232,7 +232,7 @@ def _chosen(stated: list[Unit], own_unit: Unit, key: Dimension, sizes: list[floa
     if fitting:
         return max(fitting, key=lambda each: _merit(each, middle, sizes))
     slow = [each for each in own if is_rate(each) and not each.is_metric]
-    if slow:  # no prefix is shown with a rate
+    if slow:  # rates have no prefixes
         return min([*slow, own_unit], key=lambda each: abs(math.log10(middle / each.scale) - 1))
     if own_unit.dimension == key and own_unit.text and _suits(middle, own_unit, _SUITS_BEST):
         return own_unit
@@ -241,7 +241,7 @@ def _chosen(stated: list[Unit], own_unit: Unit, key: Dimension, sizes: list[floa
 
 
 def _counts_too(each: Unit, own_unit: Unit) -> bool:
-    """Whether a stated unit is a rate per hour or minute that says what it counts, beside 1/s."""
+    """Whether a stated unit is a rate per hour or minute that says what it counts, unlike 1/s."""
     both = is_rate(each) and is_rate(own_unit) and not each.is_metric
     return both and compatible(each.dimension, own_unit.dimension)
 

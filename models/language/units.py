@@ -1,9 +1,8 @@
-"""Units, where numbers enter and leave: s, B, bit, op, message, job, and what they make.
+"""Units, where numbers enter and leave: s, B, bit, op, message, job, and their products.
 
-Inside headway numbers are SI (seconds, bytes, and counts of operations, messages, jobs).
-Prefixes are SI (k, M, G: powers of 1000) and IEC (Ki, Mi, Gi: powers of 1024); KB is read
-as kB. Counts may be left out: a rate "800 /s" serves where "800 op/s" is wanted, but
-messages are not operations.
+Inside headway numbers are SI (seconds, bytes, and counts of operations, messages, jobs). Prefixes
+are SI (k, M, G: powers of 1000) and IEC (Ki, Mi, Gi: powers of 1024); KB is read as kB. Counts may
+be left out: a rate "800 /s" is accepted as "800 op/s", but messages are not operations.
 """
 
 import math
@@ -83,7 +82,7 @@ class Unit:
         return value / (1 / self.scale) if self.scale < 1 else value * self.scale
 
     def read(self, above: str, below: str = "1") -> float:
-        """SI value of a number, or of a fraction, as it is written: it is rounded once.
+        """SI value of a number, or of a fraction, as written: it is rounded only once.
 
         Examples
         --------
@@ -98,13 +97,13 @@ class Unit:
     def written(self, value: float) -> str:
         """An SI value in this unit, in the digits from which `read` gives the same float.
 
-        With 17 digits the steps between decimal numbers are finer than those between floats,
-        whatever the unit: 10^16 > 2^53. Only at the ends of the floats' range there are none.
+        17 digits are enough, as decimal numbers with 17 digits are denser than floats, whatever the
+        unit: 10^16 > 2^53. Only near the ends of the floats' range there may be none.
 
         Parameters
         ----------
         value
-            Finite.
+            A finite value.
 
         Examples
         --------
@@ -119,25 +118,26 @@ class Unit:
         return math.isfinite(float(text)) and self.read(text) == value
 
     def _written_out(self, value: float) -> str:
-        """All 17 digits, of the exact quotient."""
+        """The exact quotient with 17 digits."""
         if self.scale < 1:
             return f"{_EXACT.multiply(Decimal(value), _whole(1 / self.scale)):.17g}"
         return f"{_EXACT.divide(Decimal(value), _whole(self.scale)):.17g}"
 
 
 _EXACT = Context(prec=40)
-"""Digits beyond those of floats; whoever calls may have set others for decimal numbers."""
+"""More digits than floats have; the caller may have set another decimal context."""
 
 
 def _whole(scale: float) -> Decimal:
-    """A scale without the rounding of products: 1/ns is 1e9 1/s, not 999999999.9999999."""
+    """A scale without rounding errors of products: 1/ns is 1e9 1/s, not 999999999.9999999."""
     whole = round(scale)
     return Decimal(whole if math.isclose(scale, whole, rel_tol=1e-15) else scale)
 
 
 ONE = Unit("", 1.0, _NONE)
 _SMALLEST = 1e-200
-"""A unit's scale whose inverse and square-root of products stay far from where floats end."""
+"""A unit's scale whose inverse, and square roots of whose products, are far from the ends of
+floats."""
 
 
 def _base(index: int) -> Dimension:
@@ -146,7 +146,7 @@ def _base(index: int) -> Dimension:
 
 _WORK = "request", "requests", "transaction", "transactions", "query", "queries"
 _ASKING = "client", "clients", "user", "users", "thread", "threads"
-"""People's words: for operations, and for jobs that go round and ask for them."""
+"""Words that people use for operations, and for the jobs that circulate and request them."""
 
 
 def _named() -> dict[str, tuple[float, Dimension]]:
@@ -198,7 +198,7 @@ def unit(text: str) -> Unit:
     Raises
     ------
     UnitError
-        For a name that is not known, with a hint where a letter is ambiguous.
+        For an unknown name, with a hint if a letter is ambiguous.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def _look_up(name: str) -> tuple[float, Dimension]:
 
 
 def is_counted(given: Unit) -> bool:
-    """Whether a unit is the word for what goes round: jobs, clients, requests.
+    """Whether a unit is a word for circulating jobs: jobs, clients, requests.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def is_counted(given: Unit) -> bool:
 
 
 def done_by(counted: Unit) -> Unit | None:
-    """The rate at which what goes round is done, in its own word; None for what counts nothing.
+    """The throughput of circulating jobs in their own word; None for a unit that counts nothing.
 
     Examples
     --------
@@ -298,21 +298,21 @@ def compatible(given: Dimension, wanted: Dimension) -> bool:
 
 
 def quantity(text: str | float, wanted: Unit | None = None, name: str = "value") -> float:
-    """Read a number with or without unit, and give its SI value.
+    """The SI value of a number with or without a unit.
 
     Parameters
     ----------
     text
         A number (taken as SI), or text such as "650 us", "12ms", "800", "40%", "1/3".
     wanted
-        The unit that the quantity must be convertible to; not checked if none is given.
+        The unit to which the quantity must be convertible; by default it is not checked.
     name
-        What is read, for the message.
+        Its name, for the message.
 
     Raises
     ------
     UnitError
-        For text that is no number, is not finite, or is of the wrong dimension.
+        For text that is not a number, is not finite, or has the wrong dimension.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def quantity(text: str | float, wanted: Unit | None = None, name: str = "value")
 
 
 def _number(above: str, below: str) -> float:
-    """A fraction; not a number where it divides by nothing."""
+    """A fraction; NaN for division by zero."""
     divisor = float(below)
     return float(above) / divisor + 0.0 if divisor else math.nan
 

@@ -1,4 +1,4 @@
-"""A model over a day whose replicas an autoscaler sets: what they do, cost, and what they need."""
+"""A model over a day whose replicas an autoscaler sets: its course, its cost, and its needs."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 
 SAME = 1e-6
-"""Mean numbers of replicas that differ by less count as the same."""
+"""Mean numbers of replicas that differ by less count as equal."""
 
 
 def law_of(model: "Model") -> Autoscaler | None:
-    """The autoscaler of a model, by its values; None where it has none.
+    """The autoscaler of a model, at its values; None if it has none.
 
     Raises
     ------
     InvalidParameter
-        For numbers outside their domain, naming the autoscaler.
+        For numbers outside their domain, with the autoscaler's name.
     """
     terms = model.graph.autoscaler
     if terms is None:
@@ -51,7 +51,7 @@ def law_of(model: "Model") -> Autoscaler | None:
 
 
 def started(model: "Model", law: Autoscaler) -> "Model":
-    """The model with the replicas that are there when a day starts."""
+    """The model with the replicas at the start of the day."""
     terms = model.graph.autoscaler
     assert terms is not None  # noqa: S101 - the law is its own
     return model.at({terms.scales: law.within(round(_replicas(model, terms)))})
@@ -72,26 +72,26 @@ def autoscaled(
     method: str,
     target: Target | None,
 ) -> tuple[TimedMeans, Course, Scaling, Drain | None]:
-    """Follow a network under its autoscaler.
+    """Solve a network over time under its autoscaler.
 
     Parameters
     ----------
     model, network
-        With the replicas that are there at the start.
+        The model and its network, with the replicas at the start.
     law, method
         The autoscaler, and the method asked for.
     target
-        The response time that is to be kept, if any, from start to end.
+        The response time to be kept, if any; and the time from start to end.
 
     Returns
     -------
-    Means of each part, what the autoscaler does in each and on the whole, and how long a backlog
+    Means of each part, what the autoscaler does in each part and overall, and how long a backlog
     lasts.
 
     Raises
     ------
     GraphError, InvalidParameter
-        For networks and methods that no law follows under an autoscaler.
+        For networks and methods without a law under an autoscaler.
     """
     _check_alone(network)
     if method not in ("auto", "forward"):
@@ -114,7 +114,7 @@ def autoscaled(
 
 
 def _check_alone(network: TimedNetwork) -> None:
-    """Refuse stations at which no autoscaler is followed, with what plays them."""
+    """Refuse stations without a law under an autoscaler, with the method that simulates them."""
     why = lone(network) or markov(network)
     if why:
         what = why.replace("{asked}", "forward").rpartition("; ")[0]
@@ -123,12 +123,12 @@ def _check_alone(network: TimedNetwork) -> None:
 
 
 def scaled_station(model: "Model", network: TimedNetwork, law: Autoscaler) -> Scaled:
-    """The station whose servers an autoscaler sets, for a day that is played.
+    """The station whose servers an autoscaler sets, for a simulated day.
 
     Raises
     ------
     GraphError
-        For an autoscaler that changes anything else, or whose replicas are slower at first.
+        For an autoscaler that sets anything else, or whose replicas are slow at first.
     """
     place, served = _station_of(model, network, law)
     if law.warm_up:
@@ -161,12 +161,12 @@ def scaling_of(model: "Model", network: TimedNetwork, law: Autoscaler, course: C
 
 
 def _station_of(model: "Model", network: TimedNetwork, law: Autoscaler) -> tuple[int, "_Serving"]:
-    """The position of the only station that an autoscaler changes, and how it serves.
+    """The index of the only station that an autoscaler changes, and its servers by replicas.
 
     Raises
     ------
     GraphError
-        Where it changes more than the servers of one station.
+        If it changes more than the servers of one station.
     """
     terms = model.graph.autoscaler
     assert terms is not None  # noqa: S101 - the law is its own
@@ -186,7 +186,7 @@ def _station_of(model: "Model", network: TimedNetwork, law: Autoscaler) -> tuple
 
 
 def _scaled(model: "Model") -> str:
-    """Which numbers of stations follow what an autoscaler sets."""
+    """Which numbers of stations depend on the parameter that an autoscaler sets."""
     terms, stations = model.graph.autoscaler, model.graph.stations
     assert terms is not None  # noqa: S101 - it has one
     found = [
@@ -199,7 +199,7 @@ def _scaled(model: "Model") -> str:
 
 
 class _Serving:
-    """How so many replicas serve."""
+    """The service of a number of replicas."""
 
     def __init__(self, model: "Model", terms: "AutoscalerTerms", name: str) -> None:
         self.known = lru_cache(maxsize=None)(
@@ -232,9 +232,9 @@ def _scaling(network: TimedNetwork, law: Autoscaler, course: Course, serving: _S
 
 
 def _growth(network: TimedNetwork, law: Autoscaler, serving: _Serving) -> float:
-    """How many times as high the load is at most when what the autoscaler asked for is there.
+    """Largest factor by which load grows until the replicas asked for are ready.
 
-    Load below what the fewest replicas bear at their target counts as that.
+    Load below what the fewest replicas serve at the target counts as that.
     """
     edges, rates, last = network.edges, network.rates, float(network.edges[-1])
     fewest = serving(int(law.minimum)).fastest
@@ -250,7 +250,7 @@ def _growth(network: TimedNetwork, law: Autoscaler, serving: _Serving) -> float:
 
 
 def _needed(rates: FloatArray, law: Autoscaler, serving: _Serving) -> FloatArray:
-    """Replicas at which a load would leave the metric at its target, without any delay."""
+    """Replicas that would keep the metric at its target under a load, without any delay."""
     counts = np.arange(int(law.minimum), int(law.maximum) + 1)
     if law.metric == "rate":
         bears = law.target * counts

@@ -28,7 +28,7 @@ TIME = "t"
 """The parameter of a model that is time [s]."""
 
 MOST_CAPACITIES = 1000
-"""Different capacities of a day: they change by steps, in whole servers."""
+"""Most different capacities of a day: they change in steps of whole servers."""
 
 FINE = 1440
 """Parts of a day over which a rate that is a formula of `t` is averaged."""
@@ -38,19 +38,19 @@ _GAUSS = ((0.5 - np.sqrt(0.15), 5 / 18), (0.5, 4 / 9), (0.5 + np.sqrt(0.15), 5 /
 
 
 def steady_graph(graph: ModelGraph) -> ModelGraph:
-    """The same with rates of arrivals that do not follow time."""
+    """The graph with arrival rates that do not follow time."""
     return replace(graph, arrival_courses={}) if graph.arrival_courses else graph
 
 
 def own_day(model: "Model", length: float | None) -> Day:
-    """The load that a model has itself: its rates by time, or a formula of `t`.
+    """The load that a model itself gives: its rates by time, or a formula of `t`.
 
     Parameters
     ----------
     model
         A model with ``rates`` of its arrivals, or numbers that are formulas of ``t``.
     length
-        How long the day is [s]; None for the period of its rates.
+        Length of the day [s]; None for the period of its rates.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def timed_network(
 
 
 def check_followed(model: "Model") -> None:
-    """Refuse models whose jobs headway does not follow over time.
+    """Refuse models that headway cannot solve over time.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def check_followed(model: "Model") -> None:
 
 
 def _in_line(plan: Blueprint, visits: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Stations with visits as if one after the other, where jobs come to each once."""
+    """Stations with given visits as if in a row, if jobs visit each once."""
     if not np.allclose(visits, 1):
         msg = f"{plan.name}: has visits other than 1; give routes, so that jobs have a way in time"
         raise GraphError(msg)
@@ -175,7 +175,7 @@ def _in_line(plan: Blueprint, visits: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _plans(model: "Model", edges: FloatArray) -> tuple[list[Blueprint], NDArray[np.int64]]:
-    """What each station is, for each of the capacities there are, and which holds when."""
+    """The stations for each different capacity, and the capacity in each part."""
     count = len(edges) - 1
     if TIME not in model.parameters:
         return [_plan(model, {})], np.zeros(count, np.int64)
@@ -196,7 +196,7 @@ def _plans(model: "Model", edges: FloatArray) -> tuple[list[Blueprint], NDArray[
 
 
 def _plan_at(model: "Model", edges: FloatArray, part: int) -> Blueprint:
-    """The capacity of a part of the time."""
+    """The capacity in one part of the time."""
     try:
         return _plan(model, {TIME: float(edges[part] + edges[part + 1]) / 2})
     except InvalidParameter as error:
@@ -208,19 +208,19 @@ def _plan_at(model: "Model", edges: FloatArray, part: int) -> Blueprint:
 
 
 def day_plan(model: "Model") -> Blueprint:
-    """The network of a model whose capacity does not follow time, as a simulation plays it.
+    """The plan of a simulation, for a model whose capacity does not follow time.
 
     Raises
     ------
     GraphError
-        As `timed_network`.
+        As for `timed_network`.
     """
     check_followed(model)
     return _plan(model, {TIME: 0.0} if TIME in model.parameters else {})
 
 
 def service_with(model: "Model", name: str) -> Service:
-    """How a station of a model whose capacity does not follow time serves."""
+    """The service of a station whose capacity does not follow time."""
     plan = day_plan(model)
     (place,) = (place for place in plan.places if place.name == name)
     return _service(place, plan.classes[0].name)

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 MINUTE = 60.0
-"""How long the worst part of a day is [s]; of a day below two hours, a part of `WORST` or so."""
+"""Length of the worst part of a day [s]; for a day below two hours, about one of `WORST` parts."""
 
 WORST = 120
 """Parts of a short day, one of which is the worst."""
 
 PERCENTILES = (95.0, 99.0)
-"""Percentiles where none are asked for."""
+"""Percentiles by default."""
 
 STEADY, EMPTY, BACKLOG = "steady", "empty", "backlog="
 _SECOND = unit("s")
@@ -67,26 +67,26 @@ def over_model(
         sets, or have rates of their own. Formulas may use the parameter ``t``, the time [s].
     day
         A CSV file of times and rates or counts, or of requests; or how long the model's own rates
-        and formulas are followed [s], or with a unit, as ``"24 h"``.
+        and formulas are followed, in s or with a unit, as ``"24 h"``.
     target
-        Response time that is to be kept [s].
+        Response time to be kept [s].
     start
-        ``steady``, ``empty``, or ``backlog=N``: jobs there at the start.
+        Jobs present at the start: ``steady``, ``empty``, or ``backlog=N``.
     every
-        Length of the periods [s]; 24 of them or fewer where it is left out.
+        Length of the periods [s]; by default there are at most 24.
     method
         ``forward``, ``offered load``, ``fluid``, ``pointwise`` or ``simulation``; ``auto`` takes
-        the best one, and the last only where no other knows the model, or the share over a
+        the best one, and simulation only if no other solves the model, or gives the share over a
         target, and the day is short.
     percentiles
-        Of the response time.
+        Percentiles of the response time.
 
     Raises
     ------
     MeasurementError
         For a day that goes backwards, leaves gaps, or has negative rates.
     GraphError, InvalidParameter
-        For networks that no method follows, with what is in the way of the nearest.
+        For networks without a method, with the reason for the nearest one.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _asked(
     target: float | str | None,
     percentiles: tuple[float, ...],
 ) -> "_Asked":
-    """What is asked of a model over a day, checked."""
+    """The request for a model over a day, checked."""
     begin, law = _start(start), law_of(model)
     edges, periods, fine = _edges(load, every)
     if law is not None:
@@ -138,16 +138,16 @@ def _asked(
 
 @dataclass(frozen=True, eq=False)
 class _Followed:
-    """What a method finds of a network over a day.
+    """The solution of a network over a day by a method.
 
     Parameters
     ----------
     means, drained
-        Of each part, and how long a backlog lasts, if any.
+        Means of each part, and how long a backlog lasts, if there is one.
     method, error
-        Which method, and how far it is off.
+        The method, and its error.
     course, scaling
-        What an autoscaler does in each part, and on the whole; None without one.
+        What an autoscaler does in each part, and overall; None without one.
     """
 
     means: TimedMeans
@@ -160,18 +160,18 @@ class _Followed:
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What is asked of a model over a day.
+    """A request for a model over a day.
 
     Parameters
     ----------
     model, load
-        The model, with the replicas that are there at the start, and the day.
+        The model, with the replicas at the start, and the day.
     network, law
         Its network in each part of the day, and its autoscaler, if any.
     periods, fine
         Edges of the periods, and of the shorter parts one of which is the worst [s].
     target, percentiles
-        As of `over_model` [s].
+        As for `over_model` [s].
     """
 
     model: "Model"
@@ -198,7 +198,7 @@ class _Asked:
         return replace(timeline, scaling=scaling, cost=cost)
 
     def is_for_play(self) -> bool:
-        """Whether only days that are played know the answer, and these are short."""
+        """Whether only simulated days give the answer, and these are short."""
         network = self.network
         if self.law is not None:
             unknown = bool(lone(network) or markov(network))
@@ -207,7 +207,7 @@ class _Asked:
         return unknown and _is_short(network)
 
     def followed(self, method: str) -> _Followed:
-        """What a method finds, or under an autoscaler the forward equations."""
+        """The solution by a method; under an autoscaler, by the forward equations."""
         if self.law is None:
             means, (name, error) = _solved(self.network, method)
             return _Followed(means, _drained(self.network), name, error)
@@ -217,7 +217,7 @@ class _Asked:
         return _Followed(means, drained, "forward", AUTOSCALED_ERROR, course, scaling)
 
     def answer(self, found: _Followed) -> Timeline:
-        """The answer by what was found."""
+        """The answer from a solution."""
         network, scaling = self.network, found.scaling
         sums = _Sums(network, found.means, self.target, self.percentiles, found.course)
         minutes = replace(sums, target=None, percents=()).between(self.fine)
@@ -240,18 +240,18 @@ class _Asked:
 
 
 def _is_short(network: TimedNetwork) -> bool:
-    """Whether a day is soon simulated, where no law answers all that is asked."""
+    """Whether a day is quickly simulated, if no law gives everything asked for."""
     from headway.models.over.playing import events_of
 
     return events_of(network) <= SOON
 
 
 SOON = 3e7
-"""Events of simulated days that are played without being asked for, in half a minute. Chosen."""
+"""Most events of simulated days that are run without being asked for: half a minute. Chosen."""
 
 
 def day_of(model: "Model", day: "Day | Path | str | float") -> Day:
-    """The load of a day: of a file, or a model's own over a time."""
+    """The load of a day: from a file, or the model's own over a time."""
     if isinstance(day, Day):
         return day
     if isinstance(day, str) and (known := shipped_day(day)) is not None:
@@ -266,7 +266,7 @@ def day_of(model: "Model", day: "Day | Path | str | float") -> Day:
 
 
 def _start(text: str) -> int | None:
-    """Jobs at the start; None for a steady state."""
+    """Jobs present at the start; None for a steady state."""
     if text == STEADY:
         return None
     if text == EMPTY:
@@ -279,7 +279,7 @@ def _start(text: str) -> int | None:
 
 
 def _edges(load: Day, every: float | str | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Times at which something changes: of all parts, of periods, and of minutes."""
+    """Times at which something changes: edges of parts, of periods, and of minutes."""
     first, last = load.edges[0], load.edges[-1]
     own = nice_step(load.length, PERIODS) if every is None else quantity(every, _SECOND, "every")
     if not 0 < own <= load.length * (1 + 1e-9):
@@ -299,7 +299,7 @@ def _steps(first: float, last: float, step: float) -> FloatArray:
 
 
 def _rates(model: "Model", load: Day, edges: FloatArray) -> FloatArray:
-    """The rate of each part: the day's, or by the model's formulas of it."""
+    """The rate in each part: the day's, or by the model's formulas."""
     middles = (edges[:-1] + edges[1:]) / 2
     at = np.clip(np.searchsorted(load.edges, middles, side="right") - 1, 0, len(load.rates) - 1)
     rates = np.array(load.rates)[at]
@@ -332,7 +332,7 @@ def _mean_rate(model: "Model") -> float:
 
 
 def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, Error]]:
-    """The first method that applies, or the one that is asked for."""
+    """The solution by the first method that applies, or by the one asked for."""
     refused: HeadwayError | None = None
     for row in choose(network, method):
         try:
@@ -346,14 +346,14 @@ def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Sums over parts, as answers of longer times.
+    """Sums over parts, which give answers for longer times.
 
     Parameters
     ----------
     network, means
-        What was followed, and what was found.
+        The network, and its means in each part.
     target, percents
-        Response time that is to be kept [s], and percentiles that are asked for.
+        Response time to be kept [s], and the percentiles asked for.
     course
         What an autoscaler did in each part; None without one.
     """
@@ -365,7 +365,7 @@ class _Sums:
     course: Course | None = None
 
     def between(self, edges: FloatArray) -> Periods:
-        """Answers of the times between some of the edges."""
+        """Answers for the times between some of the edges."""
         near = 1e-9 * (self.network.edges[-1] - self.network.edges[0])
         places = np.searchsorted(self.network.edges, edges - near)
         means, lengths = self.means, self.network.lengths
@@ -417,7 +417,7 @@ def _worst(sums: _Sums, minutes: Periods, fine: FloatArray) -> Periods:
 
 
 def _time_over(minutes: Periods, target: float, course: Course | None) -> float:
-    """For how long the mean response time exceeds a target [s]; on average under an autoscaler."""
+    """How long the mean response time exceeds a target [s]; on average under an autoscaler."""
     late = minutes.response_time > target if course is None else course.late
     return float((minutes.ends - minutes.starts) @ late)
 

@@ -1,4 +1,4 @@
-"""The cheapest configuration that keeps its targets over a day, or in its worst period."""
+"""The cheapest configuration that meets its targets over a day, or in its worst period."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 MOST = 64
-"""Configurations that are followed over a day; each takes up to some seconds."""
+"""Most configurations that are solved over a day; each takes up to some seconds."""
 
 WORST = "worst."
-"""Before a name: the worst period counts, not the whole day."""
+"""Prefix of a name: the target is for the worst period, not for the whole day."""
 
 _KNOWN = ("response_time", "utilisation", "queue_length", "loss_probability")
 
@@ -47,18 +47,18 @@ def size_over(
     Parameters
     ----------
     model, day, every
-        As `over_model` takes them.
+        As for `over_model`.
     targets
-        Of the whole day, as ``response_time_p95<=300ms`` or ``response_time_over_1s<=1%``; of its
-        worst period with ``worst.`` before the name.
+        Targets for the whole day, such as ``response_time_p95<=300ms`` or
+        ``response_time_over_1s<=1%``; for its worst period with ``worst.`` before the name.
     choose, cost
         Values to choose from by parameter [SI], at most `MOST` configurations; and their cost.
 
     Raises
     ------
     InvalidParameter
-        For targets that are not known of a day or that no configuration meets, and too many
-        configurations; and as `over_model`.
+        For targets that a day does not have or no configuration meets, and too many configurations;
+        and as for `over_model`.
 
     Examples
     --------
@@ -104,16 +104,16 @@ def _goal(model: "Model", text: str) -> Goal:
 
 @dataclass(frozen=True, eq=False)
 class ByDay:
-    """Judges by following each configuration over a day.
+    """Judges by solving each configuration over a day.
 
     Parameters
     ----------
     model, goals
-        What is judged.
+        The model, and the goals that must hold.
     day, every
-        As `over_model` takes them.
+        As for `over_model`.
     known
-        Days that were followed, by the values of the choices; or why they were not.
+        Days that were solved, by the values of the choices; or why they were not.
     """
 
     model: "Model"
@@ -125,12 +125,12 @@ class ByDay:
     )
 
     def timeline(self, values: Mapping[str, float]) -> Timeline:
-        """A configuration's day.
+        """A configuration solved over the day.
 
         Raises
         ------
         HeadwayError
-            Where no method follows it.
+            If no method solves it.
         """
         key = tuple(values.items())
         if key not in self.known:
@@ -176,22 +176,22 @@ class ByDay:
         return self(columns).measure
 
     def full(self) -> "ByDay":
-        """The same."""
+        """Judge without shortcuts, as always."""
         return self
 
     @property
     def along_axes(self) -> bool:
-        """Each configuration alone."""
+        """Never: configurations are solved one by one."""
         return False
 
     @property
     def at_once(self) -> bool:
-        """Each configuration alone."""
+        """Never: configurations are solved one by one."""
         return False
 
     @property
     def is_slow(self) -> bool:
-        """Each configuration alone."""
+        """Always: configurations are solved one by one."""
         return True
 
     @property
@@ -221,7 +221,7 @@ def _asked(goal: Goal) -> tuple[str, float]:
 
 
 def _value(found: Timeline, goal: Goal) -> float:
-    """What a goal asks for, of the whole day or of its worst period."""
+    """The value of a goal's output, for the whole day or its worst period."""
     periods = found.periods if goal.output.startswith(WORST) else found.day
     values = _numbers(periods, *_asked(goal))
     worst = np.nanmax if goal.sense is Sense.AT_MOST else np.nanmin

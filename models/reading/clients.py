@@ -1,8 +1,8 @@
-"""How many clients sent the requests, as far as columns, numbers and names of files tell.
+"""How many clients sent the requests, as far as columns, numbers and names of files show.
 
-A closed test taken for an open one gives a server that does not exist: a constant number of
-requests inside looks like a queue. So what tells of clients is looked for and said; where nothing
-does, or two things contradict each other, it is asked for.
+If a closed test is taken for an open one, the fitted server does not exist: a constant number of
+requests inside looks like a queue. So headway looks for signs of clients and reports them; if there
+are none, or two contradict each other, it asks the user.
 """
 
 import re
@@ -28,29 +28,29 @@ _PRINTED = 0.03
 """Relative difference of X (R + Z) from N that printed digits explain."""
 
 _CLOSE = 0.02
-"""The same where nothing but X R itself tells of clients."""
+"""The same if only X R itself shows the clients."""
 
 _HALF = 0.5
-"""How far a mean is from what it is rounded to, at most."""
+"""Largest difference of a mean from what it is rounded to."""
 
 _EXACT = 1e-4
-"""A relative difference that no printed product is better than."""
+"""Relative difference below which no product of printed numbers can be."""
 
 _LUCK = 1e-4
-"""Chance below which no open test has X R so near to whole numbers at every point."""
+"""Probability below which no open test has X R so close to whole numbers at every point."""
 
 _MOST = 1.05
-"""X R beyond N by which names of files and points contradict each other."""
+"""Ratio of X R to N above which names of files and points contradict each other."""
 
 
 def with_population(table: Measurements) -> Measurements:
-    r"""Take a column for the population, or add one, where the table shows that clients circulate.
+    r"""Take a column as the population, or add one, if the table shows that clients circulate.
 
     Parameters
     ----------
     table
-        Measurements with roles as the user gave them; where a column is a population or an
-        offered rate already, nothing more is looked for.
+        Measurements with roles given by the user; if a column is already a population or an offered
+        rate, nothing further is looked for.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def _is_setting(
 ) -> bool:
     """Whether a column of requests inside was set rather than measured.
 
-    Settings are whole numbers that differ. What is measured is X R, by Little's law: whole numbers
-    that are X R as printed are no coincidence, and those above it count clients that also think.
-    Means that were rounded to whole numbers are neither.
+    Settings are different whole numbers. A measured number is X R, by Little's law: whole numbers
+    equal to X R as printed are no coincidence, and larger ones count clients that also think. Means
+    rounded to whole numbers are neither.
     """
     known = inside[np.isfinite(inside)]
     if known.size < 2 or np.any(known % 1) or np.any(known < 1) or np.unique(known).size < 2:
@@ -119,9 +119,9 @@ def _is_setting(
 
 
 def _whole(inside: FloatArray) -> FloatArray | None:
-    """X R as whole numbers, if they are so near to some that this can hardly be luck.
+    """X R as whole numbers, if it is so close to them that this can hardly be chance.
 
-    Were X R spread evenly, it would be within a share d of a whole number n at every point with
+    If X R were spread evenly, it would be within a share d of a whole number n at every point with
     probability prod min(1, 2 d n), over the numbers that differ.
     """
     if not np.isfinite(inside).all() or np.any(inside < 1 - _CLOSE):
@@ -138,29 +138,29 @@ _NAMES = {
     ),
     OFFERED.part: r"rates?|rps|qps|ops|r",
 }
-"""Words before a number in the name of a file, those that tell most first."""
+"""Words before a number in the name of a file, the clearest first."""
 
 _SHOWN = 4
-"""Files that a refusal names."""
+"""Files that a refusal lists."""
 
 _Numbers = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Told:
-    """What the user says of clients or rates of files.
+    """What the user says about the clients or rates of files.
 
     Parameters
     ----------
     option
         ``--clients`` or ``--rate``.
     texts
-        ``N`` for every file; ``FILE=N``; or a part of a name with {} for its number: ``u{}_stats``.
+        ``N`` for every file; ``FILE=N``; or part of a name with {} for its number: ``u{}_stats``.
 
     Raises
     ------
     InvalidParameter
-        For a text that is none of these.
+        For any other text.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class Told:
     texts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what says nothing of a file."""
+        """Refuse a text that says nothing about any file."""
         for text in self.texts:
             number = text.rpartition("=")[2]
             if "{}" not in text and _number(number) is None:
@@ -188,7 +188,7 @@ class Told:
         Raises
         ------
         MeasurementError
-            For a text that fits no file, and files that none fits.
+            For a text that matches no file, and files that no text matches.
         """
         known: dict[str, float] = {}
         for text in self.texts:
@@ -231,7 +231,7 @@ def _some(files: Sequence[str]) -> str:
 
 
 def numbers_in(files: Sequence[str]) -> tuple[str, _Numbers]:
-    """The field of a point that numbers in names of files tell, and the number of each file.
+    """The field of a point that numbers in names of files give, and the number of each file.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def numbers_in(files: Sequence[str]) -> tuple[str, _Numbers]:
 
 
 def _named(name: str) -> str:
-    """The part of a file's name that tells of its run: itself, and the folder it is in."""
+    """The part of a file's name that describes its run: the name itself, and its folder."""
     return "/".join(PurePath(name).parts[-2:])
 
 
@@ -265,9 +265,9 @@ class Driven:
     Parameters
     ----------
     points
-        In the order given.
+        The points in the order given.
     notes
-        What was found out, a sentence each.
+        Notes on what was found, a sentence each.
     """
 
     points: tuple[Point, ...]
@@ -275,23 +275,23 @@ class Driven:
 
 
 NO_CLIENTS, NO_RATES = Told("--clients"), Told("--rate")
-"""The user says nothing of either."""
+"""The user says nothing about either."""
 
 
 def driven(points: Sequence[Point], clients: Told, rates: Told) -> Driven:
-    """Fill in clients and rates that tools do not print, from what the user says, else from names.
+    """Fill in clients and rates that tools do not print, from the user, or else from file names.
 
     Parameters
     ----------
     points
-        Of all files of a test.
+        The points of all files of a test.
     clients, rates
         What the user says.
 
     Raises
     ------
     MeasurementError
-        As `Told.of`; where a number contradicts what was measured.
+        As for `Told.of`; and for a number that contradicts the measurements.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def driven(points: Sequence[Point], clients: Told, rates: Told) -> Driven:
 
 
 def _lacks(point: Point, part: str, loop: Loop) -> bool:
-    """Whether a number in a name may be what a point lacks."""
+    """Whether a number in a name may be the one that a point lacks."""
     other = Loop.OPEN if loop is Loop.CLOSED else Loop.CLOSED
     if point.is_monitor or point.loop is other or point.throughput is None:
         return False
@@ -332,7 +332,7 @@ def _lacks(point: Point, part: str, loop: Loop) -> bool:
 
 
 def _measured(point: Point, part: str) -> float:
-    """What no population, or no offered rate, is below: requests inside, or requests answered."""
+    """Lower bound of a population or offered rate: requests inside, or requests answered."""
     return (point.inside if part == POPULATION.part else point.throughput) or 0.0
 
 
@@ -350,7 +350,7 @@ def _driven_by(point: Point, part: str, loop: Loop, number: float) -> Point:
 
 
 def check_clients(points: Sequence[Point]) -> None:
-    """Refuse to take a test for open whose tool waits for answers and does not print its clients.
+    """Refuse to take a test as open whose tool waits for answers and does not print its clients.
 
     Raises
     ------

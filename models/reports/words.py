@@ -1,4 +1,4 @@
-"""What a report says in sentences and tables."""
+"""The sentences and tables of a report."""
 
 import math
 import os.path
@@ -27,13 +27,13 @@ from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, four_digits, grouped, power_of_ten, settled, significant
 
-_NOTHING = 1e-6  # of a parameter's unit
-_MOST_DIGITS = 4  # of a number that a tool computed rather than printed
-_LARGE = 0.1  # RMS relative error above which a page says so
+_NOTHING = 1e-6  # relative to a parameter's unit
+_MOST_DIGITS = 4  # digits of a number that a tool computed rather than printed
+_LARGE = 0.1  # RMS relative error above which the page has a warning
 
 
 def data_table(report: Report) -> Table:
-    """Where the measurements come from: file, kind, rows, hash, source, what they disclose."""
+    """The origin of the measurements: file, kind, rows, hash, source, and what they disclose."""
     data = report.measurements
     rows = {
         "file": Path(data.source).name,
@@ -55,7 +55,7 @@ def _rows_used(report: Report) -> str:
 
 
 def source_note(data: Measurements) -> str:
-    """Where a published table that ships with headway comes from; nothing for other files."""
+    """The origin of a published table that ships with headway; empty for other files."""
     path, shipped = _place(data), data_path("").resolve()
     if shipped not in path.parents:
         return ""
@@ -67,13 +67,13 @@ def source_note(data: Measurements) -> str:
 
 
 def _place(data: Measurements) -> Path:
-    """Where a table is from; of what is not there as it is called, where it would ship."""
+    """The origin of a table; a file that does not exist is named as if it shipped."""
     own = os.path.exists(data.source)  # noqa: PTH110 - takes any name at all
     return (Path(data.source) if own else data_path(data.source)).resolve()
 
 
 def listed(data: Measurements) -> dict[str, str]:
-    """What the index of a published collection says of a curve that ships with headway."""
+    """What the index of a published collection says about a curve that ships with headway."""
     path, shipped = _place(data), data_path("").resolve()
     index = path.parent.parent / "index.csv"
     if shipped not in path.parents or not index.is_file():
@@ -86,7 +86,7 @@ def listed(data: Measurements) -> dict[str, str]:
 
 
 def form_tables(report: Report) -> list[Table]:
-    """The forms that were tried, and what follows from the chosen one; none for a given model."""
+    """The forms that were tried, and the quantities of the chosen one; none for a given model."""
     if report.forms is None:
         return []
     *_, derived, tried = tables(report.forms, units_of(report))
@@ -96,7 +96,7 @@ def form_tables(report: Report) -> list[Table]:
 
 
 def parameter_table(report: Report | ModelReport) -> Table:
-    """Every parameter: value with its uncertainty, interval, where it comes from, meaning."""
+    """All parameters: value with its uncertainty, interval, origin, meaning."""
     scale = units_of(report)
     rows = [_parameter_row(report, p, scale) for p in report.model.parameters.values()]
     titles = ("parameter", "value", "95% interval", "from", "meaning")
@@ -140,7 +140,7 @@ def _fitted_cells(fit: Fit, parameter: Parameter, scale: Scale) -> tuple[str, st
 
 
 def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
-    """Where a value that is not fitted comes from: the user, its preset, or its own source."""
+    """The origin of a value that is not fitted: the user, its preset, or its own source."""
     if parameter.name in report.fixed:
         return "set by hand"
     preset = report.model.presets.get(report.model.preset or "")
@@ -160,7 +160,7 @@ _SUMMARIES = {
 
 
 def summary_tables(report: Report) -> list[Table]:
-    """Errors in sum, and how good the fit is."""
+    """Summaries of the errors, and the quality of the fit."""
     scale = units_of(report)
     fit, comparison = report.fit, report.comparison
     each = tables(fit or comparison, scale)
@@ -189,7 +189,7 @@ def point_table(report: Report) -> Table:
 
 
 def load_table(report: ModelReport) -> Table | None:
-    """What a model predicts at a few loads; None where no single parameter is the load."""
+    """A model's predictions at a few loads; None if no single parameter is the load."""
     solution = report.several()
     if solution is None:
         return None
@@ -199,12 +199,12 @@ def load_table(report: ModelReport) -> Table | None:
 
 
 def _signed(error: float) -> str:
-    """A relative error to a tenth of a percent; no minus before nothing."""
+    """A relative error to a tenth of a percent; zero has no minus sign."""
     return f"{round(float(error), 3) + 0.0:+.1%}" if math.isfinite(error) else "-"
 
 
 def _load_heading(load: Observed, unit: Unit) -> str:
-    """What the load is called: by what it counts, where it counts something."""
+    """The heading of the load: what it counts, if it counts something."""
     return load.unit.text if load.unit.is_count else _heading(load.name, unit)
 
 
@@ -214,7 +214,7 @@ def _heading(name: str, unit: Unit) -> str:
 
 
 def _decimals(column: Observed, unit: Unit) -> int:
-    """Decimals that were printed, in the unit shown; of four digits those that are there."""
+    """Decimals as printed, in the unit shown; of at most four digits, those that are there."""
     step = 2 * float(np.nanmin(column.resolution)) / unit.scale
     largest = settled(float(np.nanmax(np.abs(column.values))) / unit.scale)
     enough = _MOST_DIGITS - 1 - power_of_ten(largest) if largest > 0 else 0
@@ -239,7 +239,7 @@ def sensitivity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
 
 
 def swept_by_data(report: Report | ModelReport) -> list[str]:
-    """Parameters that the data set row by row."""
+    """Parameters that the data set, row by row."""
     return [name for name, value in report.model.inputs.items() if np.ndim(value)]
 
 
@@ -250,7 +250,7 @@ def derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
 
 
 def operating_point_words(report: Report | ModelReport) -> str:
-    """Say where the sensitivities were taken."""
+    """Say at which point the sensitivities were taken."""
     if isinstance(report, ModelReport):
         if report.load is None:
             return "Taken at the values in the table of parameters."
@@ -267,7 +267,7 @@ def operating_point_words(report: Report | ModelReport) -> str:
 
 
 def input_words(model: Model, name: str, scale: Scale) -> str:
-    """A parameter that was set, in words: 80 users, 390 op/s, else its name with its value."""
+    """A parameter that was set, in words: 80 users, 390 op/s, or its name with its value."""
     parameter = model.parameters[name]
     value = float(np.ravel(model.inputs[name])[0])
     if name in counts(model.graph):
@@ -279,7 +279,7 @@ def input_words(model: Model, name: str, scale: Scale) -> str:
 
 
 def bottleneck_words(report: Report | ModelReport) -> list[str]:
-    """What is the bottleneck, in one sentence, and what would be the next one, in another."""
+    """A sentence on the bottleneck, and another on the next one."""
     effects = report.sensitivity
     if effects is None:
         solution = report.comparison.solution  # type: ignore[union-attr]
@@ -302,7 +302,7 @@ def _rate(report: Report | ModelReport, value: float) -> str:
 
 
 def _strongest(sensitivity: Sensitivity) -> str:
-    """A program has no stations: the parameter that matters most to its first output."""
+    """For a program, without stations: the parameter that matters most to its first output."""
     output, effects = next(iter(sensitivity.effects.items()))
     sizes = {n: e.elasticity for n, e in effects.items() if math.isfinite(e.elasticity)}
     if sensitivity.model.graph.layers:
@@ -319,7 +319,7 @@ def _strongest(sensitivity: Sensitivity) -> str:
 
 
 def one_percent(parameter: str, elasticity: float, output: str) -> str:
-    """A parameter, and what 1% more of it does to an output.
+    """A parameter, and the effect of 1% more of it on an output.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def one_percent(parameter: str, elasticity: float, output: str) -> str:
 
 
 def warnings(report: Report | ModelReport) -> list[str]:
-    """What the reader has to know before believing the page."""
+    """What readers must know before they trust the page."""
     if isinstance(report, ModelReport):
         approximation = report.sensitivity.solution.approximation
         return [f"approximate: {approximation}"] if approximation else []
@@ -359,7 +359,7 @@ def warnings(report: Report | ModelReport) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share as text, as far as its size says anything."""
+    """A share as text, as far as its size means anything."""
     if share > WILD:
         return f"above {WILD:.0%}"
     return f"{share:.1%}" if math.isfinite(share) else "-"
@@ -374,7 +374,7 @@ def compared_words(report: Report) -> str:
 
 
 def fitted_by(report: Report) -> str:
-    """The data and the parameters of this fit; nothing where nothing was fitted."""
+    """The data and the parameters of this fit; empty if nothing was fitted."""
     if report.fit is None:
         return ""
     data = report.measurements
@@ -384,5 +384,5 @@ def fitted_by(report: Report) -> str:
 
 
 def maker() -> str:
-    """What made the page."""
+    """The program that made the page."""
     return f"headway {__version__}"

@@ -1,4 +1,4 @@
-"""Audits described: a row a finding, the most severe first."""
+"""Audits described: one row per finding, the most severe first."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ _OPEN = "what clients that do not wait for answers would see at these rates"
 
 
 def describe(audit: Audit) -> Description:
-    """A row a finding, in the units of the test that was audited."""
+    """One row per finding, in the units of the test that was audited."""
     return Description(
         records=lambda: finding_records(audit.findings),
         scale=lambda: units_of(audit.test),
@@ -42,7 +42,7 @@ def describe(audit: Audit) -> Description:
 
 
 def finding_records(findings: Sequence[Finding]) -> Records:
-    """A row a finding."""
+    """One row per finding."""
     return Records(
         (
             field("kind", (each.kind for each in findings)),
@@ -57,7 +57,7 @@ def finding_records(findings: Sequence[Finding]) -> Records:
 
 
 def _tables(audit: Audit, scale: Scale) -> list[Table]:
-    """The findings, and of a closed test what open clients would see."""
+    """The findings and, for a closed test, what open clients would measure."""
     answered = [p for p in audit.as_open if not p.refused]
     reasons = dict.fromkeys(p.refused for p in audit.as_open if p.refused)
     unknown = [f"not determined: {reason}" for reason in reasons]
@@ -102,7 +102,7 @@ def _within(time: float | None, error: float | None, scale: Scale) -> str:
 
 
 def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:
-    """A dict a closed point, for JSON."""
+    """A dict for each closed point, for JSON."""
     return [
         {
             "population": p.population,
@@ -120,10 +120,10 @@ def open_rows(points: Sequence[OpenPoint]) -> list[dict[str, Any]]:
 
 
 def finding_lines(findings: Sequence[Finding], scale: Scale) -> list[str]:
-    """A line a finding, for the notes of an answer that it touches, in that answer's units."""
+    """A line per finding, for the notes of an answer that it concerns, in its units."""
     return [f"{each.severity.value} of the test: {each.text_in(scale)}" for each in findings]
 
 
 def finding_rows(findings: Sequence[Finding]) -> list[Row]:
-    """A dict a finding, for JSON."""
+    """A dict for each finding, for JSON."""
     return finding_records(findings).rows()

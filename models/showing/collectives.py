@@ -20,7 +20,7 @@ _STEPS = {"ring": "n - 1", "tree": "log2 n"}
 
 
 def describe(measured: MeasuredCollective) -> Description:
-    """A row a piece in SI; cells that the data do not determine are empty."""
+    """One row per piece in SI; cells that the data do not determine are empty."""
     each = [(level, piece) for level in measured.fit.levels for piece in level.pieces]
     limits = [level.limit(piece) for level, piece in each]
     records = Records(
@@ -105,7 +105,7 @@ def _column(name: str, each: list[tuple[CollectiveLevel, CollectivePiece]]) -> C
 
 
 def _text(part: LineParameter, shown: Unit) -> str:
-    """A parameter with its interval, or its upper limit where the data do not tell it from 0."""
+    """A parameter with its interval, or its upper limit if it may well be 0."""
     if part.interval is None:
         return "-"
     low, high = (four_digits(end / shown.scale) for end in part.interval)

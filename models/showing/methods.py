@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def methods_tables() -> list[Table]:
-    """Every method, with what it answers and is, and what it needs."""
+    """All methods, with what they answer, their kind, and what they need."""
     rows = list(methods().values())
     name = Column("method", tuple(row.name for row in rows))
     about = (
@@ -36,7 +36,7 @@ def methods_tables() -> list[Table]:
 
 
 def methods_csv() -> str:
-    """The same as one table in CSV."""
+    """All methods as one table in CSV."""
     about, _ = methods_tables()
     needs = Column("needs", tuple(map(_needs, methods().values())))
     return Table("methods", (*about.columns, needs)).to_csv()
@@ -89,7 +89,7 @@ def model_methods_table(found: "ModelMethods") -> Table:
 
 
 def _error(one: "Applicable") -> str:
-    """The error, or why it does not apply, without the name that the row begins with."""
+    """The error, or why it does not apply, without the name that begins the row."""
     if one.error is not None:
         return str(one.error)
     return one.reason.removeprefix(f"method {one.name} ").removesuffix("; use method auto")
@@ -116,7 +116,7 @@ def model_methods_document(found: "ModelMethods") -> dict[str, Any]:
 
 
 def _percentages(error: Error | None) -> dict[str, Any] | None:
-    """Largest errors measured [%]; null for an exact answer, a part where it is not known."""
+    """Largest measured errors [%]; null for an exact answer, or for a part that is not known."""
     if error is None or error.exact:
         return None
     parts = {"throughput": error.throughput, "response_time": error.response_time}

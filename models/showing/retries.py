@@ -1,4 +1,4 @@
-"""Retries described: the states that last at a load, and what tips them."""
+"""Retries described: the stationary states at a load, and the loads at which they change."""
 
 from collections.abc import Iterator
 from math import inf, isfinite, isnan
@@ -64,8 +64,8 @@ def _of_states(retries: Retries) -> Iterator[str]:
 
 
 SHORT = 3.0
-"""Service times of a timeout below which the queue changes little from attempt to attempt. Chosen:
-at half a service time a Poisson stream of attempts has 72% answered, and a simulation 50%."""
+"""Service times of a timeout below which the queue changes little between attempts. Chosen: for
+half a service time a Poisson stream of attempts has 72% answered, and a simulation 50%."""
 
 
 def _scale(retries: Retries) -> Scale:
@@ -92,11 +92,11 @@ def _name(retries: Retries, place: int) -> str:
     return "good" if place == 0 and states[0].late < _BAD else "bad"
 
 
-_BAD = 0.5  # share of the attempts that fail from which a state is called bad: in words only
+_BAD = 0.5  # share of failed attempts from which a state is called bad, in words only
 
 
 def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
-    """What is said of the load, each with its unit; None where there is no such number."""
+    """What is said about the load, each number with its unit; None if there is no such number."""
     found, seconds = retries.tipping, _SECONDS
     between, alone = found.folds, found.alone or (inf, inf)
     return {

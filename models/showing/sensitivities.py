@@ -36,7 +36,7 @@ _VISIBLE = 5e-4  # elasticity below which tables show none
 
 
 def describe(sensitivity: Sensitivity) -> Description:
-    """A row an output and parameter; CSV leaves out columns that say nothing in any row."""
+    """One row per output and parameter; CSV leaves out columns that are empty in all rows."""
     model = sensitivity.model
     return Description(
         records=lambda: _records(sensitivity),
@@ -117,7 +117,7 @@ def _any(values: Sequence[object]) -> bool:
 
 
 def _where(name: str, values: Iterable[object], *, shown: bool) -> Field:
-    """A field that CSV has where it says something."""
+    """A field that is in CSV if it is not empty."""
     return Field((name,), tuple(values), csv=(name,) if shown else ())
 
 
@@ -130,7 +130,7 @@ def _by_output(rows: list[Row]) -> dict[str, dict[str, Row]]:
 
 
 def _tables(sensitivity: Sensitivity, scale: Scale) -> list[Table]:
-    """Elasticities by output, derivatives in readable units, and what one more or fewer does."""
+    """Elasticities by output, derivatives in readable units, and effects of one more or fewer."""
     tables = [_elasticity_table(sensitivity, scale), _derivative_table(sensitivity, scale)]
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = [step for step in steps if abs(step[2].elasticity) >= _VISIBLE]
@@ -149,7 +149,7 @@ def _shown(sensitivity: Sensitivity) -> Iterator[tuple[float, Unit]]:
 
 
 def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect]]:
-    """Outputs and parameters whose change is of a kind, where the output has a value."""
+    """Outputs and parameters whose change is of a kind, if the output has a value."""
     return [
         (output, name, effect)
         for output, effects in sensitivity.effects.items()
@@ -159,7 +159,7 @@ def _of(sensitivity: Sensitivity, change: Change) -> list[tuple[str, str, Effect
 
 
 def of_all_models(sensitivity: Sensitivity) -> Table | None:
-    """Between which ends the elasticities of a model and its alternatives lie, where they differ.
+    """The range of elasticities over a model and its alternatives, where they differ.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def _matters(effect: Effect | None) -> bool:
 
 
 def _percent(effect: Effect) -> str:
-    """Write an elasticity, with half of its interval where there is one."""
+    """An elasticity in per cent, with its half-width if it has one."""
     if effect.change is Change.NONE:
         return "undefined"
     if not abs(effect.elasticity) >= _VISIBLE:
@@ -216,7 +216,7 @@ def _percent(effect: Effect) -> str:
 
 
 def _value(sensitivity: Sensitivity, name: str, scale: Scale) -> str:
-    """A parameter as it was stated; a fitted one as far as it is known."""
+    """A parameter as it was stated; a fitted one to the digits that are known."""
     model = sensitivity.model
     value, own_unit = float(model.inputs[name]), model.parameters[name].unit
     if name in sensitivity.errors:
@@ -225,7 +225,7 @@ def _value(sensitivity: Sensitivity, name: str, scale: Scale) -> str:
 
 
 def _sentences(sensitivity: Sensitivity) -> list[str]:
-    """Say which station is the bottleneck, and which is next."""
+    """Name the bottleneck, and the next one."""
     rate = sensitivity.model.meaning("throughput").unit
     shown = [
         f"{b.station} at {with_unit(in_unit(b.saturation_throughput, rate), rate)}"
@@ -245,7 +245,7 @@ def _sentences(sensitivity: Sensitivity) -> list[str]:
 
 
 def _warnings(sensitivity: Sensitivity) -> list[str]:
-    """Say which of the numbers are no derivatives."""
+    """Name the numbers that are not derivatives."""
     steps = _of(sensitivity, Change.WHOLE_STEP)
     counted = dict.fromkeys(name for _, name, effect in steps if _matters(effect))
     warnings = []
@@ -263,7 +263,7 @@ def _warnings(sensitivity: Sensitivity) -> list[str]:
 def _whole_table(
     sensitivity: Sensitivity, counted: list[tuple[str, str, Effect]], scale: Scale
 ) -> Table:
-    """Outputs with one fewer and one more of what is counted."""
+    """Outputs with one fewer and one more of a parameter that counts something."""
     rows = []
     for output, name, effect in counted:
         here = float(sensitivity.solution[output])
@@ -290,6 +290,6 @@ def _derivative_table(sensitivity: Sensitivity, scale: Scale) -> Table:
 
 
 def _slopes(effect: Effect) -> bool:
-    """Whether a derivative is worth a line; one more of a count has to change what is shown."""
+    """Whether a derivative has a line; for a count, if one more changes the digits shown."""
     is_small = effect.change is Change.WHOLE_STEP and abs(effect.elasticity) < _VISIBLE
     return abs(effect.derivative) > 0 and math.isfinite(effect.derivative) and not is_small

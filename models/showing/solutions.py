@@ -30,13 +30,13 @@ from headway.models.tables.table import Column, Table
 from headway.numerals import ranked
 
 MOST_COLUMNS = 9
-"""Outputs that the table of a sweep shows."""
+"""Most outputs in the table of a sweep."""
 
 _TIE = 1e-9  # relative difference below which two stations saturate together
 
 
 def describe(solution: Solution) -> Description:
-    """A row an operating point, in SI."""
+    """One row per operating point, in SI."""
     return Description(
         records=lambda: records_of(solution),
         scale=lambda: Scale.of(_shown(solution), solution.model.stated),
@@ -46,7 +46,7 @@ def describe(solution: Solution) -> Description:
 
 
 def records_of(solution: Solution, *more: Field) -> Records:
-    """The fields of a solution, and further ones of an answer that is more than it."""
+    """The fields of a solution, and further fields of an answer based on it."""
     return Records((*_fields(solution), *more), _KEYS, _KEYS[:2])
 
 
@@ -94,7 +94,7 @@ def _fields(solution: Solution) -> Iterator[Field]:
 
 
 def _limit_fields(solution: Solution) -> Iterator[Field]:
-    """Numbers of layers and of regions, and bounds."""
+    """Results of layers and of regions, and bounds."""
     from headway.models.showing.bounds import bound_fields
 
     if solution.model.graph.layers:
@@ -110,7 +110,7 @@ def _limit_fields(solution: Solution) -> Iterator[Field]:
 
 
 def input_fields(solution: Solution, rows: Sequence[int] | None = None) -> Iterator[Field]:
-    """Every input, a row an operating point; of others, rows have the points with their numbers."""
+    """Inputs in one row per operating point; rows of layers and regions have numbers too."""
     for name, value in solution.model.inputs.items():
         values = _spread(value, solution)
         shown = values if rows is None else [values[k] for k in rows]
@@ -123,7 +123,7 @@ def _spread(value: Any, solution: Solution) -> list[float]:
 
 
 def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
-    """What is told of each station: what always is, and what was asked for."""
+    """The results of each station: those that are always shown, and those asked for."""
     always = _parts_of_all(solution)
     return {
         name: (*always, *(one.part for one in solution.station_requests if one.owner == name))
@@ -132,7 +132,7 @@ def station_parts(solution: Solution) -> dict[str, tuple[str, ...]]:
 
 
 def _parts_of_all(solution: Solution) -> tuple[str, ...]:
-    """What is told of every station, among it how long servers are held up where some are."""
+    """The results of every station, including the share of blocked servers if some block."""
     if not solution.model.graph.blocks:
         return solution.station_parts
     from headway.models.showing.parts.regions import blocked_parts
@@ -141,7 +141,7 @@ def _parts_of_all(solution: Solution) -> tuple[str, ...]:
 
 
 def head(solution: Solution) -> Row:
-    """What JSON says of a solution beside its points."""
+    """What JSON has of a solution besides its points."""
     model = solution.model
     document: Row = {"model": model.name, "preset": model.preset}
     if solution.stations or model.graph.layers:
@@ -181,7 +181,7 @@ def _tables(solution: Solution, scale: Scale) -> list[Table]:
 
 
 def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
-    """What a table shows of a solution, each with the unit that it is meant in."""
+    """What a table shows of a solution, each with its intended unit."""
     model = solution.model
     for name in swept(solution):
         yield model.inputs[name], model.parameters[name].unit
@@ -251,7 +251,7 @@ def _is_time(name: str) -> bool:
 
 
 def input_columns(solution: Solution, scale: Scale, times: int = 1) -> list[Column]:
-    """A column each input that differs between operating points, in the units of an answer."""
+    """A column for each input that differs between operating points, in the units of an answer."""
     model = solution.model
     values = {
         name: np.repeat(np.broadcast_to(model.inputs[name], solution.shape), times)
@@ -265,7 +265,7 @@ def _cells(values: Any) -> tuple[float, ...]:
 
 
 def labels(solution: Solution) -> list[str]:
-    """Say how it was solved, and what is not exact about it: a line each, for every answer."""
+    """How it was solved, and what is not exact about it: a line each, for every answer."""
     exact = "" if solution.approximation or solution.method == "exact" else " (exact)"
     layers = solution.model.graph.layers
     usual = not (solution.stations or layers) or solution.method == Marks.method
@@ -275,7 +275,7 @@ def labels(solution: Solution) -> list[str]:
 
 
 def set_note(model: Model, shown: Collection[str] = (), scale: Scale | None = None) -> list[str]:
-    """Say which inputs are not the model's own, but for those that a column shows."""
+    """Name the inputs that differ from the model's own, except those in a column."""
     changed = [p for n, p in model.parameters.items() if p.changed and n not in shown]
     units = scale or Scale.of((p.value, p.unit) for p in changed)
     texts = [f"{p.name} {units.stated(float(_only(p.value)), p.unit)}" for p in changed]
@@ -328,7 +328,7 @@ def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:
 
 
 def _binding_notes(solution: Solution) -> list[str]:
-    """Say which station is the bottleneck, which is next, and between which bounds X must lie."""
+    """Name the bottleneck and the next one, and give bounds of X."""
     if solution.shared:
         return [f"bottleneck: {_only(solution.bottleneck)}"]
     rate = solution.model.meaning("throughput").unit
@@ -348,7 +348,7 @@ def _binding_notes(solution: Solution) -> list[str]:
 
 
 def _only(values: Any) -> Any:
-    """The value of a solution's only point, also where its inputs were arrays of one entry."""
+    """The value of a solution's only point, even if its inputs were arrays with one entry."""
     return np.ravel(values)[0]
 
 

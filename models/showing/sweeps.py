@@ -1,4 +1,4 @@
-"""Sweeps described: a row a statistic."""
+"""Sweeps described: one row per statistic."""
 
 import math
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from headway.numerals import four_digits, significant
 
 
 def describe(swept: Sweep) -> Description:
-    """A row a statistic, values in SI with the unit in a column."""
+    """One row per statistic, with values in SI and the unit in a column."""
     effort = swept.effort
     return Description(
         records=lambda: _records(swept),
@@ -61,7 +61,7 @@ def describe(swept: Sweep) -> Description:
 
 
 def _records(swept: Sweep) -> Records:
-    """The rows of reductions, some of which say more than others, and the point of those of one."""
+    """The rows of reductions, some of which have more fields, and the point of rows about one."""
     rows, inputs = swept.results, list(_inputs(swept))
     known = {n: swept.model.parameters[n] for n in swept.space.names} if any(inputs) else {}
     names = tuple(dict.fromkeys(name for row in rows for name in row))
@@ -86,7 +86,7 @@ def _records(swept: Sweep) -> Records:
 
 
 def _of_all_models(swept: Sweep) -> Iterator[Field]:
-    """Between which ends each result lies, where there are alternatives."""
+    """The range of each result, if there are alternatives."""
     if swept.alternatives:
         yield Field((OF_ALL,), swept.values_of_all(), csv=OF_ALL_ENDS)
 
@@ -97,11 +97,11 @@ _COLUMNS = {
     "interval": ("ci95_low", "ci95_high"),
     **{name: (name,) for name in ("parameter", "index", "from", "to")},
 }
-"""What rows have in CSV too; the last four are of some reductions."""
+"""Fields that are also in CSV; the last four are for some reductions only."""
 
 
 def _table(swept: Sweep, scale: Scale) -> Table:
-    """Of which output, its value, and how far it may be off."""
+    """The output, its value, and its error."""
     title = f"{swept.model.title}: {swept.effort.points:,} points of {_space_text(swept)}"
     if swept.has_indices:
         return _index_table(swept)
@@ -119,7 +119,7 @@ def _table(swept: Sweep, scale: Scale) -> Table:
 
 
 def _column_of_all(swept: Sweep, scale: Scale) -> Iterator[Column]:
-    """The same as a column, in words."""
+    """The range as a column, in words."""
     if swept.alternatives:
         units = _units(swept)
         each = zip(swept.results, swept.values_of_all(), strict=True)
@@ -153,7 +153,7 @@ def _index_table(swept: Sweep) -> Table:
 
 
 def _scale(swept: Sweep) -> Scale:
-    """By statistics, and the points at which they are."""
+    """Units chosen by the statistics, and the points at which they occur."""
     known, units = swept.model.parameters, _units(swept)
     shown: list[tuple[Any, Unit]] = [
         (row["value"], units[row["output"]]) for row in swept.results if row["measures"] == "output"
@@ -186,7 +186,7 @@ def _interval(row: Row, own_unit: Unit, scale: Scale) -> str | None:
 
 
 def _places(swept: Sweep, scale: Scale) -> Iterator[str | None]:
-    """The point of each row that is of one, in words."""
+    """The point of each row about a single point, in words."""
     known = swept.model.parameters
     for inputs in _inputs(swept):
         each = (
@@ -196,7 +196,7 @@ def _places(swept: Sweep, scale: Scale) -> Iterator[str | None]:
 
 
 def _inputs(swept: Sweep) -> Iterator[dict[str, float] | None]:
-    """Values of the parameters at the point of each row that is of one."""
+    """Values of the parameters at the point of each row about a single point."""
     columns = swept.points(_numbers(swept))
     points = zip(*(values.tolist() for values in columns.values()), strict=True)
     for row in swept.results:
@@ -239,7 +239,7 @@ def _notes(swept: Sweep) -> Iterator[str]:
 
 
 def _saturated(swept: Sweep) -> Iterator[str]:
-    """Say how many points have no finite answer, where a distribution was kept."""
+    """Say how many points have no finite answer, if a distribution was kept."""
     for output, known in swept.distributions.items():
         share = float(known.counts[np.isinf(known.high)].sum()) / max(known.size, 1)
         if share:

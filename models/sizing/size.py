@@ -34,7 +34,7 @@ class Configuration(Kept):
     Parameters
     ----------
     values
-        By parameter [SI].
+        Value of each choice [SI].
     cost
         Cost by the formula.
     outputs
@@ -66,28 +66,28 @@ class Size(Kept, Answer):
     Parameters
     ----------
     model
-        At one operating point.
+        A model at one operating point.
     goals, cost, grid
         The goals, the cost of configurations, and the choices.
     best
         The cheapest that meets all goals; the fastest of several at that cost.
     cheaper, nearest
-        Among cheaper ones, which miss some goals, those of the next lower cost and all of them: the
-        one that misses the goals by the least; None if nothing is cheaper.
+        The one that misses the goals by the least, among those of the next lower cost, and among
+        all cheaper ones; None if nothing is cheaper.
     steps
         By choice: the best configuration with only that choice at its next cheaper value.
     front
         Configurations that no cheaper one beats in response time, each at least 1% faster.
     scope, looked_at
         Which configurations were examined for the front and the cheaper ones, and how many: all, as
-        many of the cheapest as can be solved, or, of very many, those around the best one.
+        many of the cheapest as can be solved, or, if there are too many, those around the best one.
     proven
         Whether it is proven that no cheaper configuration meets the goals.
     chance
         The required probability, the number of draws, and the uncertain parameters; None if nothing
         is uncertain.
     followed
-        Of a size over a day: how that was followed; None at one point of operation.
+        For a size over a day: how that was solved; None for a single operating point.
 
     Examples
     --------
@@ -116,19 +116,19 @@ class Size(Kept, Answer):
     followed: tuple[str, ...] | None = None
 
     def over_a_day(self, followed: tuple[str, ...]) -> "Size":
-        """The same of a size that was followed over a day: how, and what is approximate."""
+        """The size with notes on the day: how it was solved, and what is approximate."""
         return replace(self, followed=followed)
 
     @property
     def approximation(self) -> str:
-        """What is approximate of the best configuration; empty if nothing is."""
+        """What is approximate about the best configuration; empty if nothing is."""
         if self.followed is None:
             return self.solution.approximation
         return "; ".join(line for line in self.followed if line.startswith("approximate"))
 
     @property
     def caution(self) -> str:
-        """How often such a size held, where a fitted model gave it with a probability."""
+        """How often such sizes held, if a fitted model gave this one with a probability."""
         if self.chance is None or not self.model.measured_to:
             return ""
         is_percentile = any(percent_of(goal.output) is not None for goal in self.goals)

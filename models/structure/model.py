@@ -68,25 +68,26 @@ class Model(Kept, ModelVerbs):
     meanings
         Units and explanations of bindings and outputs.
     doc, source, assumptions
-        What it models, where it is published, what it takes for granted.
+        What it models, where it is published, and what it assumes.
     preset
         The preset in force, if any.
     form
-        What it says of itself as a form that is tried on curves, if it is one.
+        The model as a form that is tried on curves, if it is one.
     correlations
-        Of parameters with intervals, by pair of names.
+        Correlations of parameters with intervals, by pair of names.
     units
-        In which its file has numbers that are no parameters, if they are in hours or minutes.
+        Units of numbers in its file that are not parameters, if they are in hours or minutes.
     tails
-        Percentiles of the data that it was fitted to, over those of its law, by percentage.
+        Ratios of the percentiles of the data to which it was fitted to those of its law, by
+        percentage.
     drawn
         Values of uncertain parameters that are plausible together [SI], arrays of one length.
     measured_to
-        Highest load that it was fitted to [SI], by its name, such as ``arrival_rate``.
+        Highest load to which it was fitted [SI], by its name, such as ``arrival_rate``.
     alternatives
         Other models of the same system, which are asked the same.
     set_aside
-        Those that cannot answer what is asked: their weights by name.
+        Weights of the models that cannot answer what is asked, by name.
 
     Examples
     --------
@@ -142,7 +143,7 @@ class Model(Kept, ModelVerbs):
         Raises
         ------
         UnknownParameter
-            For a name the model does not have.
+            For a name that the model does not have.
         InvalidParameter
             For a parameter without a value.
 
@@ -163,18 +164,18 @@ class Model(Kept, ModelVerbs):
         return name in self.parameters
 
     def __iter__(self) -> Iterator[str]:
-        """Names of the parameters, as of a mapping."""
+        """Iterate over the names of the parameters."""
         return iter(self.parameters)
 
     def at(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> "Model":
         """Give parameters values: SI numbers, arrays of operating points, or text with units.
 
-        What is given another value is certain from then on.
+        A parameter that is given another value is then certain.
 
         Raises
         ------
         UnknownParameter
-            For a name the model does not have.
+            For a name that the model does not have.
         InvalidParameter, UnitError
             For a value out of bounds or of the wrong dimension.
 
@@ -195,10 +196,10 @@ class Model(Kept, ModelVerbs):
         return replace(model, parameters=changed, correlations=kept, drawn=drawn)
 
     def exposing(self, *names: str, known: Iterable[str] = ()) -> "Model":
-        """The same model with these among its parameters.
+        """The model with these among its parameters.
 
-        ``lan.overhead`` is for both sides of a link; ``replicas`` are equal copies of an open
-        model, and what is then solved is one of them; an ``arrival_rate`` opens a closed model.
+        ``lan.overhead`` stands for both sides of a link; ``replicas`` are equal copies of an open
+        model, of which one is then solved; an ``arrival_rate`` opens a closed model.
 
         Examples
         --------
@@ -223,7 +224,7 @@ class Model(Kept, ModelVerbs):
         return replace(self, graph=replace(self.graph, links=links), parameters=parameters)
 
     def _opened(self) -> "Model":
-        """The same graph with arrivals in place of jobs that circulate."""
+        """The graph with arrivals in place of circulating jobs."""
         circulating, graph = {POPULATION.name, THINK_TIME.name}, self.graph
         parts = (read for one in graph.stations.values() for read in one.formulas().values())
         formulas = (*graph.bindings.values(), *graph.outputs.values(), *chain(*parts))
@@ -254,7 +255,7 @@ class Model(Kept, ModelVerbs):
         Raises
         ------
         UnknownModel
-            For a preset the model does not have.
+            For a preset that the model does not have.
         """
         if name not in self.presets:
             msg = f"{self.name} has no preset {name!r}{nearest(name, self.presets)}"
@@ -265,7 +266,7 @@ class Model(Kept, ModelVerbs):
         return replace(taken, parameters=own, preset=name)
 
     def plot(self, log: str | None = None, dark: bool = False) -> Amount:  # noqa: FBT001, FBT002
-        """Draw the graph, with utilisations where the model can be solved, as a Figure.
+        """Draw the graph, with utilisations if the model can be solved, as a Figure.
 
         A program has no stations; its closed forms are drawn.
         """
@@ -301,7 +302,7 @@ class Model(Kept, ModelVerbs):
     def network(self) -> "Model":
         """The network that is solved; a single class is solved as one without classes.
 
-        Of a closed network that nothing leaves, it is that of one round.
+        For a closed network that nothing leaves, it is the network of one round.
         """
         network = self
         if len(self.graph.classes) == 1:
@@ -353,15 +354,15 @@ class Model(Kept, ModelVerbs):
         Parameters
         ----------
         population
-            Jobs N that circulate, whole numbers of 0 or more, scalar or array.
+            Number N of circulating jobs, whole numbers of 0 or more, scalar or array.
         think_time
-            Mean time Z between an answer and the next request [s], or text with a unit; the
-            model's own if left out, and none where it has none.
+            Mean time Z between an answer and the next request [s], or text with a unit; by default
+            the model's own, or 0 if it has none.
 
         Raises
         ------
         GraphError
-            For a program, or a graph whose classes say who circulates.
+            For a program, or a graph whose classes have populations or arrival rates.
 
         Examples
         --------
@@ -385,24 +386,27 @@ class Model(Kept, ModelVerbs):
         parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
         rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
         graph = self.graph
-        if ARRIVAL_SCV.name in self.parameters and graph.arrival_scvs:  # nobody arrives any more
+        # there are no arrivals any more
+        if ARRIVAL_SCV.name in self.parameters and graph.arrival_scvs:
             graph = replace(graph, arrival_scvs={}).without(ARRIVAL_SCV.name)
         meanings = {**rate, **self.meanings}
         return replace(self, graph=graph, parameters=parameters, meanings=meanings)
 
     def arriving(self, scv: Number) -> "Model":
-        """The same network, whose arrivals have a squared coefficient of variation.
+        """The network with an scv of its arrivals.
 
         Parameters
         ----------
         scv
-            Of the times between arrivals: 0 where they come at equal intervals, as from most load
-            generators, 1 for Poisson arrivals. It becomes the parameter ``arrival_scv``.
+            Squared coefficient of variation of the interarrival times: 0 for equal intervals, as
+            from most load generators, 1 for Poisson arrivals. It becomes the parameter
+            ``arrival_scv``.
 
         Raises
         ------
         GraphError
-            For a network without arrivals, and one through which headway cannot propagate it.
+            For a network without arrivals, and one through which headway cannot propagate their
+            variability.
 
         Examples
         --------
@@ -449,28 +453,27 @@ class Model(Kept, ModelVerbs):
         Parameters
         ----------
         arrival_rate
-            Jobs from outside [1/s], 0 or more, scalar or array: solves it open. The
-            parameter's own value if left out.
+            Arrival rate from outside [1/s], 0 or more, scalar or array: solves the open network. By
+            default the parameter's own value.
         population, think_time
-            Jobs that circulate, and their think time [s]: solves the same graph closed.
+            Number of circulating jobs, and their think time [s]: solves the same graph closed.
         method
-            Of a closed network: auto, exact, convolution, recal, quadrature, schweitzer,
-            linearizer. Of an open one: auto, or qna, which propagates the variability of
-            arrivals and service; auto does too where arrivals say an scv. `simulate` simulates
-            either.
+            For a closed network: auto, exact, convolution, recal, quadrature, schweitzer,
+            linearizer. For an open one: auto, or qna, which propagates the variability of arrivals
+            and service; auto does so too if arrivals have an scv. `simulate` simulates either.
         percentiles
-            Of the response time, to be added, in per cent: 99 for p99.
+            Percentiles of the response time to add, in per cent: 99 for p99.
         named
             Further parameters by name, as for `at`.
 
         Raises
         ------
         UnknownParameter
-            For a name the model does not have.
+            For a name that the model does not have.
         InvalidParameter
-            For a parameter without value, shapes that do not fit each other, or an unknown method.
+            For a parameter without a value, shapes that do not match, or an unknown method.
         GraphError
-            For stations that a closed network cannot hold.
+            For stations that a closed network cannot contain.
 
         Examples
         --------
@@ -518,14 +521,14 @@ class Model(Kept, ModelVerbs):
 
     @property
     def stated(self) -> tuple[Unit, ...]:
-        """The units in which it states its numbers."""
+        """The units in which the model states its numbers."""
         return (*(parameter.unit for parameter in self.parameters.values()), *self.units)
 
     def better(self, output: str) -> Better | None:
         """Whether less or more of an output is better; None if unknown.
 
-        What the model says of its own outputs comes first. By their names, less of a time and
-        of a loss is better, and more of a throughput, a bandwidth and of what it saturates at.
+        What the model says of its own outputs comes first. By name, less of a time and of a loss is
+        better, and more of a throughput, a bandwidth and a saturation load.
 
         Examples
         --------
@@ -544,7 +547,7 @@ def checked_percents(percentiles: Sequence[float] | float) -> tuple[float, ...]:
     Raises
     ------
     InvalidParameter
-        With what to write.
+        With what to write instead.
     """
     percents = (percentiles,) if isinstance(percentiles, int | float) else tuple(percentiles)
     for each in percents:
@@ -572,7 +575,7 @@ def with_intervals(
 
 
 def check_model(given: object) -> None:
-    """Refuse what is not a model where one is needed.
+    """Refuse anything but a model where one is needed.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""What answers say, each output once: its name, unit, direction, and who computes it.
+"""All outputs of answers: each has a name, a unit, a direction, and a function that computes it.
 
 What can be shown, targeted, swept, fitted and drawn follows from these rows. An output with a
-number in its name, such as ``response_time_p99``, is computed when it is asked for; other packages
-add rows by entry points of the group ``headway.outputs``.
+number in its name, such as ``response_time_p99``, is computed on demand; other packages add rows by
+entry points of the group ``headway.outputs``.
 """
 
 import re
@@ -36,7 +36,7 @@ _PLACES = {"{percent}": _NUMBER, "{time}": _NUMBER + r"([a-zµμ]+)"}
 
 
 class Of(Flag):
-    """Whose number an output is."""
+    """What an output belongs to."""
 
     NETWORK = auto()
     CLASS = auto()
@@ -51,27 +51,28 @@ _PLACE = Of.STATION | Of.REGION
 
 @dataclass(frozen=True)
 class Output:
-    """What answers say of a network, its classes of jobs, its stations or regions.
+    """A result of a network, its classes of jobs, its stations or regions.
 
     Parameters
     ----------
     pattern
         Its name; ``{percent}`` or ``{time}`` stands for a number: ``response_time_p{percent}``.
     of
-        Whose it can be.
+        What it can belong to.
     unit
         SI unit, such as ``s^2``; ``rate`` for the unit of the model's arrival rate.
     doc
         What it is, in a line.
     better
-        Whether less or more of it is better; None where that is not said.
+        Whether less or more of it is better; None if that is not stated.
     compute
-        Who adds it to a solution: a verb of solutions, or ``module:function`` of another package,
-        which takes the solution and a tuple of `Request`. Empty for what every solution has.
+        The function that adds it to a solution: a verb of solutions, or ``module:function`` of
+        another package, which takes the solution and a tuple of `Request`. Empty for outputs that
+        every solution has.
     search
-        The same for a faster answer in searches: takes the solution and the number of a request.
+        A faster function for searches: it takes the solution and the number in a request.
     together
-        A verb that tells whether a solution's points are computed together; empty: one by one.
+        A verb that says whether a solution's points are computed together; empty if one by one.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Output:
 
     @property
     def example(self) -> str:
-        """A name of it, for messages and lists.
+        """An example of its name, for messages and lists.
 
         Examples
         --------
@@ -101,12 +102,12 @@ class Output:
         return self.pattern.replace("{percent}", "95").replace("{time}", "10ms")
 
     def meaning(self, rate: Unit) -> Meaning:
-        """Its unit and explanation, where rates have that unit."""
+        """Its unit and explanation, for a given unit of rates."""
         return Meaning(rate if self.unit == RATE else unit(self.unit), better=self.better)
 
     @cached_property
     def _written(self) -> re.Pattern[str]:
-        """What its names match."""
+        """The pattern that its names match."""
         parts = re.split(r"(\{\w+\})", self.pattern)
         return re.compile("".join(_PLACES.get(part) or re.escape(part) for part in parts), re.ASCII)
 
@@ -175,7 +176,7 @@ OUTPUTS: tuple[Output, ...] = (
         compute="station_numbers",
     ),
 )  # fmt: skip
-"""Every output of headway's own."""
+"""All of headway's own outputs."""
 
 
 @dataclass(frozen=True)
@@ -185,15 +186,15 @@ class Request:
     Parameters
     ----------
     output
-        Which it is.
+        The output.
     part
-        Its name in answers, without whose it is: ``response_time_p99.9`` also for ``..._p99.90``.
+        Its name in answers without its owner: ``response_time_p99.9`` also for ``..._p99.90``.
     owner
         Name of a class of jobs, a station or a region; empty for the network.
     of
-        Whose it is.
+        What it belongs to.
     number
-        The percentage or time [s] in its name; NaN where its name has none.
+        The percentage or time [s] in its name; NaN if its name has none.
 
     Examples
     --------
@@ -216,7 +217,7 @@ class Request:
 
 
 def percentile_name(percent: float) -> str:
-    """Name of the time within which this percentage of the jobs completes.
+    """The name of a percentile of the response time.
 
     Examples
     --------
@@ -227,14 +228,14 @@ def percentile_name(percent: float) -> str:
 
 
 def read_part(part: str, of: Of) -> Request | None:
-    """Read the name of an output without whose it is; None where there is no such output.
+    """Read the name of an output without its owner; None if there is no such output.
 
     Parameters
     ----------
     part
-        Such as ``response_time_p99``.
+        The name, such as ``response_time_p99``.
     of
-        Whose it may be.
+        What it may belong to.
 
     Examples
     --------
@@ -262,7 +263,7 @@ def _first(rows: Iterable[Output], part: str, of: Of) -> Request | None:
 
 
 def _with_number(row: Output, match: re.Match[str], of: Of) -> Request | None:
-    """The request of a name that matches; None where what follows its number is no unit of time."""
+    """The request for a name that matches; None if its number is not followed by a unit of time."""
     if not match.groups():
         return Request(row, row.pattern, of=of)
     number, text = float(match[1]), f"{float(match[1]):.{_DIGITS}g}"
@@ -298,18 +299,19 @@ def _row_of(point: "EntryPoint") -> Output:
 def read_output(
     name: str, classes: Collection[str] = (), stations: Collection[str] = ()
 ) -> Request | None:
-    """Read the name of an output as answers and questions have it.
+    """Read the full name of an output.
 
     Parameters
     ----------
     name
-        Such as ``response_time``, ``class web.response_time_p99`` or ``disk.waiting_time_p95``.
+        The name, such as ``response_time``, ``class web.response_time_p99`` or
+        ``disk.waiting_time_p95``.
     classes, stations
         Names of the classes of jobs, and of the stations.
 
     Returns
     -------
-    None for anything else, and for the output of an unknown class or station.
+    The request; None for anything else, and for an output of an unknown class or station.
 
     Examples
     --------
@@ -331,7 +333,7 @@ def read_output(
 
 
 def parted(name: str) -> tuple[str, str]:
-    """Whose an output is by its name, and what it is.
+    """The owner of an output, by its name, and the rest of the name.
 
     Examples
     --------
@@ -339,7 +341,7 @@ def parted(name: str) -> tuple[str, str]:
     (('class web', 'response_time_p99.9'), ('', 'throughput'))
     """
     owner, _, part = name.rpartition(".")
-    while owner and part[:1].isdigit():  # the point of a number
+    while owner and part[:1].isdigit():  # it is a decimal point
         owner, _, more = owner.rpartition(".")
         part = f"{more}.{part}"
     return owner, part
@@ -348,7 +350,7 @@ def parted(name: str) -> tuple[str, str]:
 def on_demand(
     names: Iterable[str], classes: Collection[str] = (), stations: Collection[str] = ()
 ) -> tuple[Request, ...]:
-    """The outputs among some names that are computed only when they are asked for.
+    """Those of some outputs that are computed on demand.
 
     Examples
     --------
@@ -389,7 +391,7 @@ def usual_meaning(name: str, rate: Unit) -> Meaning:
     Parameters
     ----------
     name
-        Of an output of the network, a class or a station, or of a model's own number.
+        Name of an output of the network, a class or a station, or of a model's own number.
     rate
         Unit of rates.
 
@@ -408,4 +410,4 @@ _ENDINGS = {"_time": Meaning(unit("s"), better=_LESS)}
 _ENDINGS |= dict.fromkeys(("_loss", "_losses"), Meaning(better=_LESS))
 _ENDINGS |= dict.fromkeys(("bandwidth", "_saturation", "throughput"), Meaning(better=_MORE))
 
-"""Meanings of a model's own numbers of which it says nothing, by how their names end."""
+"""Meanings of a model's own numbers that it does not explain, by the endings of their names."""

@@ -207,7 +207,7 @@ def findings_of(
     Parameters
     ----------
     services
-        What was found.
+        The services found.
     passed_over
         Names of files that are no traces.
     answers

@@ -44,22 +44,22 @@ from headway.numerals import some_of
 from headway.records import dataclass
 
 MOST_OPERATIONS = 10_000
-"""Operations beyond which their names hold identifiers."""
+"""Number of operations above which their names must contain identifiers."""
 
 ALIKE = 50
-"""Operations of one name but for their numbers, beyond which these are identifiers."""
+"""Number of operations with equal names apart from numbers, above which these are identifiers."""
 
 _SECONDS = 1e-9
-_SHOWN = 5  # names of files that are passed over
-_LONGEST_LINE = 256_000_000  # an export of a collector is one line
+_SHOWN = 5  # names of passed-over files listed
+_LONGEST_LINE = 256_000_000  # a collector's export is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
-_UNNAMED = "unknown_service"  # as OpenTelemetry's resources are called that have no service.name
+_UNNAMED = "unknown_service"  # name of OpenTelemetry's resources without service.name
 
 
 @dataclass(frozen=True)
 class Read:
-    """What was read at some places.
+    """The traces read at given places.
 
     Parameters
     ----------
@@ -83,14 +83,14 @@ def read_loads(
 ) -> Read:
     """Read traces: each file is a load, and files that share traces are one.
 
-    So are files of a folder that hold a single trace each, as pages of traces give them.
+    So do the files of a folder if each holds a single trace, as trace viewers export them.
 
     Parameters
     ----------
     places
         Files, folders, patterns and archives.
     window
-        Length of a load [s], where one long file holds several; None for whole files.
+        Length of a load [s], if one long file holds several; None for whole files.
     advance
         Called after each megabyte of a long file.
 
@@ -154,7 +154,7 @@ _IDENTIFIER = re.compile(
 
 
 def without_identifiers(operation: str) -> str:
-    """The name of an operation with what names one thing of many taken out.
+    """The name of an operation, with identifiers of single objects removed.
 
     Examples
     --------
@@ -171,8 +171,8 @@ def without_identifiers(operation: str) -> str:
 class _Rows:
     """Columns of one file as they grow.
 
-    `what` is a number for all that a span is, and `cause` the trace that a link to its parent
-    names; below 0 where there is no link.
+    `what` is a number for the description of a span, and `cause` the trace that a link to its
+    parent names; below 0 if there is no link.
     """
 
     form: str
@@ -192,7 +192,7 @@ _Said: TypeAlias = tuple[str, str, int, str, bool]
 
 
 class _What(NamedTuple):
-    """What a span is, in numbers."""
+    """The description of a span, in numbers."""
 
     service: int
     operation: int
@@ -202,7 +202,7 @@ class _What(NamedTuple):
 
 
 class _Reading:
-    """Numbers of names, common to all files, and the rows of each."""
+    """Numbers of names, common to all files, and the rows of each file."""
 
     def __init__(self) -> None:
         self.rows: dict[str, _Rows] = {}
@@ -215,7 +215,7 @@ class _Reading:
         self.known: dict[Hashable, int] = {}
 
     def file(self, content: Content, form: Form, advance: Callable[[], None]) -> None:
-        """Take in the spans of a file."""
+        """Read the spans of a file."""
         name, inside = content
         rows = _Rows(form.name)
         lines = _lines(inside, name, advance)
@@ -227,7 +227,7 @@ class _Reading:
             raise next(iter(rows.broken.values()))
 
     def take(self, spans: Iterable[Span | BrokenSpan], rows: _Rows, name: str) -> None:
-        """Take in the spans of a document."""
+        """Read the spans of a document."""
         traces, known = self.traces, self.known
         columns = rows.trace, rows.key, rows.parent, rows.what, rows.start, rows.end, rows.cause
         traced, keyed, caused, told, started, ended, sent = (column.append for column in columns)
@@ -244,7 +244,8 @@ class _Reading:
             numbered = traces.get(trace)
             if numbered is None:
                 numbered = traces[trace] = len(traces)
-            same = service, operation, +kind, peer, failed  # a kind's own hash takes a call
+            # the hash of the enum member would take a call
+            same = service, operation, +kind, peer, failed
             what = known.get(same)
             if what is None:
                 what = self.what(same, name, same)
@@ -255,17 +256,17 @@ class _Reading:
             started(start)
             ended(end)
             sent(traces.setdefault(linked, len(traces)) if linked else -1)
-            if sampled == sampled:  # no NaN
+            if sampled == sampled:  # not NaN
                 rows.sampled.add(sampled)
 
     def left(self, lines: Iterable[str], rows: _Rows, name: str) -> Iterator[str]:
-        """Take in what spans are found in the text of lines, and give back the others."""
+        """Read the spans that are found in the text of lines, and return the other lines."""
         for block in blocks(lines):
             self.take_block(block, rows, name)
             yield from block.left
 
     def take_block(self, block: Block, rows: _Rows, name: str) -> None:
-        """Take in the spans that were found in some lines."""
+        """Read the spans that were found in some lines."""
         text, found, traces = block.text, block.found, self.traces
         for each in _slices(text, found.trace, found.trace_end):
             rows.trace.append(traces.setdefault(each, len(traces)))
@@ -278,10 +279,10 @@ class _Reading:
             column.frombytes(np.ascontiguousarray(values).tobytes())
         states = np.flatnonzero(found.state_end > found.state)
         shares = map(share_kept, set(_slices(text, found.state[states], found.state_end[states])))
-        rows.sampled.update(share for share in shares if share == share)  # no NaN
+        rows.sampled.update(share for share in shares if share == share)  # not NaN
 
     def whats_of(self, block: Block, source: str) -> Iterator[int]:
-        """A number for what each span of some lines is."""
+        """A number for the description of each span of some lines."""
         text, found, known = block.text, block.found, self.known
         columns = found.name, found.name_end, found.kind, found.attributes, found.attributes_end
         told = zip(block.services, *(c.tolist() for c in (*columns, found.code)), strict=True)
@@ -295,7 +296,7 @@ class _Reading:
             yield what
 
     def what(self, told: _Said, source: str, key: Hashable) -> int:
-        """A number for what a span is, remembered by a key."""
+        """A number for the description of a span, cached by a key."""
         service, operation, kind, peer, failed = told
         what = _What(
             self.services.setdefault(service or _UNNAMED, len(self.services)),
@@ -333,19 +334,19 @@ class _Reading:
         return min(min(rows.start) for rows in self.rows.values())
 
     def loads(self, window: float | None) -> Iterator[Spans]:
-        """The spans of each load, files that share traces put together."""
+        """The spans of each load; files that share traces are merged."""
         first, together = self.first, self._together()
         for load, names in zip(_short([names[0] for names in together]), together, strict=True):
             whole = self._spans(load, names, first)
             yield from [whole] if window is None else cut(whole, window)
 
     def _together(self) -> list[list[str]]:
-        """Files by load."""
+        """Files grouped by load."""
         first_of: dict[int | str, str] = {}
         joined = {name: name for name in self.rows}
         for name, rows in self.rows.items():
             traces: set[int | str] = set(rows.trace)
-            if len(traces) == 1 and rows.parent.count(0) <= 1:  # one request tells no rate
+            if len(traces) == 1 and rows.parent.count(0) <= 1:  # a single request has no rate
                 traces.add(_folder(name))
             for each in traces:
                 other = first_of.setdefault(each, name)
@@ -359,7 +360,7 @@ class _Reading:
         return list(groups.values())
 
     def _merged(self) -> tuple[IntArray, tuple[str, ...]]:
-        """What stands for each operation, and their names: one for those that are too many."""
+        """The number that replaces each operation's, and names: one for those that are too many."""
         merged, names = np.arange(len(self.operations)), list(self.operations)
         for pattern, alike in self.alike.items():
             if len(alike) > ALIKE:
@@ -441,16 +442,16 @@ def _number(key: str) -> int:
 
 
 class _Family(NamedTuple):
-    """Who caused whom.
+    """The parent of each span.
 
     Parameters
     ----------
     kept
         Rows whose identifier is new in its trace.
     parent
-        Which of these caused each of them.
+        Index among them of each row's parent.
     others
-        All other rows, and that which has the identifier of each.
+        All other rows, and the kept row with the same identifier.
     """
 
     kept: IntArray
@@ -459,7 +460,7 @@ class _Family(NamedTuple):
 
 
 def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any], cause: IntArray) -> _Family:
-    """Find it by identifiers: of spans in their traces, and of parents in those of causes."""
+    """Find parents by identifiers: of spans in their traces, of parents in their causes'."""
     n = len(trace)
     both, scope = np.concatenate([key, parent]), np.concatenate([trace, cause])
     order = np.lexsort((both, scope))  # stable: of equal ones the first row comes first
@@ -476,9 +477,9 @@ def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any], cause: Int
 
 
 def _followed(trace: IntArray, parent: IntArray, linked: BoolArray) -> tuple[IntArray, IntArray]:
-    """Traces and parents, with traces that are linked to others as parts of these.
+    """Traces and parents, with traces that are linked to others becoming parts of these.
 
-    Links to spans that are in no file, and links in a circle, are not followed.
+    Links to spans that are in no file, and circular links, are not followed.
     """
     if not linked.any():
         return trace, parent
@@ -488,7 +489,7 @@ def _followed(trace: IntArray, parent: IntArray, linked: BoolArray) -> tuple[Int
 
 
 def _senders(rows: _Rows, file_of: Mapping[int | str, str]) -> list[str]:
-    """Files of those who sent most of the messages that a file takes by links."""
+    """The file that sent most of the messages that each file receives by links."""
     causes = [each for each in rows.cause if each >= 0] if max(rows.cause) >= 0 else []
     files = Counter(file_of[each] for each in causes if each in file_of)
     return [name for name, count in files.items() if 2 * count > len(causes)]
@@ -505,7 +506,7 @@ def _folder(name: str) -> str:
 
 
 def _short(files: Sequence[str]) -> list[str]:
-    """What to call loads: as little of the name of a file as tells it from the others.
+    """Names of loads: the shortest part of each file's name that is unique.
 
     Examples
     --------
@@ -526,7 +527,7 @@ def _short(files: Sequence[str]) -> list[str]:
 
 
 def _calls(name: str) -> Iterator[str]:
-    """Names of a file: without its ending, with it, with its folders, and whole."""
+    """Possible names for a file: without its ending, with it, with its folders, and whole."""
     *folders, file = name.replace("\\", "/").split("/")
     base = file.split(".", 1)[0] or file
     yield from (base, file)
@@ -560,7 +561,8 @@ def _lines(content: bytes | Long, name: str, advance: Callable[[], None]) -> Ite
         yield from content.lines(advance, longest=_LONGEST_LINE)
         return
     try:
-        for line in BytesIO(content.removeprefix(BOM_UTF8)):  # text has other ends of lines too
+        # BytesIO keeps other line ends that text may contain
+        for line in BytesIO(content.removeprefix(BOM_UTF8)):
             yield line.decode()
     except UnicodeDecodeError:
         msg = f"{name}: not a text file in UTF-8"

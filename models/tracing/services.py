@@ -1,4 +1,4 @@
-"""Services found in traces: entries and what they do, threads, and the rates of each load."""
+"""Services found in traces: what their entries do, their threads, and the rates of each load."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -29,13 +29,13 @@ class Load:
     Parameters
     ----------
     name, traces, sampled
-        Its file, the number of traces, and the share that was kept.
+        The name of its file, the number of traces, and the share that was kept.
     window
-        From the first request to the last [s].
+        Time from the first request to the last [s].
     rate
-        All requests from outside [1/s]; 0 if one alone came, or all at once.
+        Rate of all requests from outside [1/s]; 0 for a single request, or if all came at once.
     shares
-        Of these, by entry.
+        Shares of these requests, by entry.
     response_time, error
         Mean over all requests from outside, and its standard error [s].
     """
@@ -57,29 +57,29 @@ class Load:
 
 @dataclass(frozen=True)
 class Services:
-    """All that was found in some traces.
+    """Everything that was found in traces.
 
     Parameters
     ----------
     entries
-        By key, callers first where there is an order.
+        Entries by key, callers first if there is an order.
     pools, processors
         Threads of each service, and servers of the processors of those whose work stretches.
     loads
-        In the order of their rates.
+        Loads in the order of their rates.
     requests
-        What they were found in, in the same order.
+        The requests in which they were found, in the same order.
     orphans
-        Requests that began traces of their own and that a peer must have made, by entry, for each
-        of the peer's calls.
+        Requests that began traces of their own and that a peer must have made: their number per
+        call of the peer, by entry.
     within, doubted
-        Entries that only begin traces: of a peer, and perhaps of a peer.
+        Entries that only begin traces: those called by a peer, and those that may be.
     numbered
-        Keys by their number in stages.
+        Keys by their numbers in stages.
     growing
-        Services whose work differs between loads though nothing explains it.
+        Services whose work differs between loads without an explanation.
     processor_times
-        Processor time of the requests of services of which there are metrics.
+        Processor time per request of the services that have metrics.
     """
 
     entries: Mapping[Key, Measured]
@@ -105,9 +105,9 @@ def services_of(
     Parameters
     ----------
     loads
-        As `headway.models.tracing.loads.read_loads` gives them.
+        Loads from `headway.models.tracing.loads.read_loads`.
     sampled
-        Share of traces that were kept, by load, where the spans do not say it; above 0, at most 1.
+        Share of traces that were kept, by load, if the spans do not say it; above 0, at most 1.
     metrics
         Of processors, where there are any.
 

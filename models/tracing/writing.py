@@ -1,4 +1,4 @@
-"""Services as a model file of layers: a parameter for each number that the traces tell."""
+"""Write services as a model file of layers, with a parameter for each number from the traces."""
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ def to_text(services: Services, name: str) -> str:
 
 
 def entry_names(services: Services) -> dict[Key, str]:
-    """Plain names of entries: service, operation, and root where it matters."""
+    """Plain names of entries: service, operation, and root if it matters."""
     long = {}
     for key, entry in services.entries.items():
         words = [entry.service, _METHOD.sub("", entry.operation), _METHOD.sub("", entry.root)]
@@ -47,7 +47,7 @@ def task_names(services: Services) -> dict[str, str]:
 
 
 def share_name(entry: str) -> str:
-    """The parameter of the share of requests from outside that are for an entry."""
+    """The parameter that is an entry's share of the requests from outside."""
     return f"{entry}_share"
 
 
@@ -62,7 +62,7 @@ def _plain(texts: Mapping[_Named, str]) -> dict[_Named, str]:
 
 
 def _squeezed(texts: Mapping[_Named, str]) -> dict[str, _Named]:
-    """Short names, also for texts that differ in nothing but blanks and marks."""
+    """Short names, even for texts that differ only in blanks and punctuation."""
     names: dict[str, _Named] = {}
     for named, text in texts.items():
         short = re.sub(r"\W+", "_", text).strip("_").lower()
@@ -104,7 +104,7 @@ class _Writing:
         }
 
     def _rates(self, total: float) -> dict[Key, str]:
-        """Formulas of the rates from outside; shares are parameters where there are several."""
+        """Formulas of the rates from outside; shares are parameters if there are several."""
         self.parameters["arrival_rate"] = {
             "value": f"{_digits(total)} /s",
             "min": "0 /s",
@@ -208,7 +208,7 @@ class _Writing:
         return name
 
     def _processor_share(self, service: str) -> str:
-        """The parameter of the part of a service's own time at its processors; none is empty."""
+        """The parameter of the processor's part of a service's own time; empty if none."""
         measured = self.services.processor_times.get(service)
         if measured is None:
             return ""
@@ -224,7 +224,7 @@ class _Writing:
         return name
 
     def _worked(self, own: str, part: str) -> dict[str, Any]:
-        """Own time, a part of which is at the processor, and the rest a delay."""
+        """An entry's own time, part of which is at the processor, and the rest a delay."""
         if not part:
             return {"demand": own}
         return {"demand": f"{part} * {own}", "think_time": f"(1 - {part}) * {own}"}
@@ -256,7 +256,7 @@ class _Writing:
         return table | ({"ci95": [_ms(low), _ms(high)]} if high > low else {})
 
     def _own(self, key: Key, entry: Measured) -> Iterator[tuple[str, Any]]:
-        """Its demand and calls, or activities and their flow."""
+        """An entry's demand and calls, or its activities and their flow."""
         blocks = entry.doing.blocks
         orphans = self.services.orphans if entry.peer else {}
         if not blocks and not entry.messages:
@@ -276,7 +276,7 @@ class _Writing:
         yield "flow", flow
 
     def _sent(self, key: Key, times: Times) -> Any:
-        """Messages, in a step of their own as others may be left out or repeated."""
+        """Messages, in a step of their own, as others may be left out or repeated."""
         name = self.names[key]
 
         def step(count: float) -> str:
@@ -353,7 +353,7 @@ class _Writing:
         return ways
 
     def _chances(self, key: Key, callee: str, times: Ways) -> list[Any]:
-        """Probabilities: a parameter where there are two ways."""
+        """Probabilities; a parameter if there are two outcomes."""
         if len(times.chances) != 2:
             rounded = [_rounded(chance) for chance, _ in times.chances]
             rounded[-1] = 1.0 - sum(rounded[:-1])
@@ -385,7 +385,7 @@ class _Writing:
     def _fork(
         self, key: Key, entry: Measured, stage: Stage, times: Times, work: tuple[float, float]
     ) -> Any:
-        """Work, then calls at once; repeated as the law of its times says."""
+        """Work, then calls at once, repeated by the law of its times."""
         mean = times.mean
         parts = [self.names[self._callee(number)] for number in stage.callees]
         label = "_and_".join(parts)
@@ -425,7 +425,7 @@ class _Writing:
         *,
         fixed: bool = False,
     ) -> str:
-        """Add an activity; its name."""
+        """Add an activity; return its name."""
         label = _free(label, self.activities)
         raw = sum(block.work for block in entry.doing.blocks) + entry.doing.last
         share = work / raw if raw else 0.0
@@ -496,7 +496,7 @@ def _ms(seconds: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """A number as files have it, without commas between thousands."""
+    """A number as in files, without commas between thousands."""
     return significant(value, _DIGITS).replace(",", "")
 
 

@@ -1,4 +1,4 @@
-"""Whether a fit misses by more than repeats of its loads scatter: lack of fit and pure error.
+"""Whether a fit's errors exceed the scatter of repeated loads: lack of fit and pure error.
 
 Source: Draper and Smith, *Applied Regression Analysis*, section 2.1.
 """
@@ -13,7 +13,7 @@ from headway.models.inference.searching.problem import Problem
 from headway.numerals import significant
 from headway.records import dataclass
 
-_ALIKE = 1e-9  # relative: what repeats that agree to the last digit leave
+_ALIKE = 1e-9  # relative scatter of repeats that agree to the last digit
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class PureError:
     Parameters
     ----------
     loads, freedom
-        How many loads were repeated, and degrees of freedom of the repeats of all outputs.
+        Number of repeated loads, and degrees of freedom of the repeats of all outputs.
     scatter
         Relative standard deviation of single measurements about the mean of their load, by output.
     misfit
-        The test of the model against those means.
+        The test of the model against the means of the repeats.
     """
 
     loads: int
@@ -37,7 +37,7 @@ class PureError:
 
     @property
     def agrees(self) -> bool:
-        """Whether all repeats are alike to the last digit, as no separate runs are."""
+        """Whether all repeats are equal to the last digit, as separate runs never are."""
         return max(self.scatter.values()) < _ALIKE
 
     @property
@@ -72,7 +72,7 @@ def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
     Parameters
     ----------
     problem, free
-        The fit and its best values. Of outputs that say the same one counts.
+        The fit and its best values. Of two outputs that carry the same information one counts.
     """
     share = np.broadcast_to(problem.share, problem.used.shape)[:: problem.loads]
     independent = [
@@ -93,7 +93,7 @@ def pure_error(problem: Problem, free: FloatArray) -> PureError | None:
         means = np.bincount(inverse, logs) / counts
         spread = math.sqrt(float(((logs - means[inverse]) ** 2).sum()) / (counts - 1).sum())
         scatter[problem.outputs[k]] = spread
-        if spread < _ALIKE:  # rounded, or one run read twice: nothing to test by
+        if spread < _ALIKE:  # rounded, or one run read twice: there is nothing to test with
             continue
         rows = k * problem.loads + firsts
         relative = slopes[rows] / predicted[rows, None]

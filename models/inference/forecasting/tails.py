@@ -1,10 +1,10 @@
-"""Measured percentiles against those of a fitted form: what its law, or its mean, is off by.
+"""Measured percentiles compared with those of a fitted form, by its law or its mean.
 
 A form is fitted to means. Its law of response times is an assumption, which measured percentiles
-can check. With t_k the measured percentile at load k and b_k what the form gives there, the mean of
-log(t_k / b_k) corrects it elsewhere, and its scatter over the loads is what a further one errs by.
-b is the percentile by the form's law, or its mean response time where the form has no law or the
-mean follows the percentile more closely.
+can check. If t_k is the measured percentile at load k and b_k that of the form, the mean of log(t_k
+/ b_k) corrects the form's percentile at other loads, and the scatter over the loads is the error of
+a further one. b is the percentile by the form's law, or its mean response time if the form has no
+law or the mean follows the percentile more closely.
 """
 
 import math
@@ -23,29 +23,29 @@ from headway.numerals import digits, significant
 from headway.records import dataclass
 
 FEWEST = 3
-"""Loads at which a percentile was measured, for its scatter to be known."""
+"""Fewest loads with a measured percentile from which its scatter is known."""
 
-_FAR = 1.25  # times the percentile of a law: said, decides no answer
-_MOST_CLIENTS = 256.0  # whose law is asked: for speed
-_DRAWS = 16  # of a form, whose median is compared: for speed
+_FAR = 1.25  # ratio to the law's percentile that is reported, without effect on any answer
+_MOST_CLIENTS = 256.0  # most clients for which the law is used, for speed
+_DRAWS = 16  # draws of a form whose median is compared, for speed
 
 
 @dataclass(frozen=True)
 class MeasuredTail:
-    """How measured percentiles lie to those of a form.
+    """How measured percentiles compare with those of a form.
 
     Parameters
     ----------
     percent
         The percentage.
     by_law
-        Whether the form's law is what is corrected; else its mean response time.
+        Whether the form's law is corrected; otherwise its mean response time.
     ratio
-        Geometric mean of measured percentiles over that.
+        Geometric mean of measured percentiles over the form's percentile or mean.
     scatter
-        Standard deviation of the logarithm of these.
+        Standard deviation of the logarithm of these ratios.
     loads
-        Loads at which it was measured.
+        Number of loads at which it was measured.
     off_by
         The same ratio to the form's law; None where it has none.
 
@@ -64,7 +64,7 @@ class MeasuredTail:
 
     @property
     def error(self) -> float:
-        """Relative error of a further one: of the ratio and of one measurement."""
+        """Relative error of a further percentile: that of the ratio, and of one measurement."""
         return self.scatter * math.sqrt(1 + 1 / self.loads)
 
     @property
@@ -81,7 +81,7 @@ class MeasuredTail:
 
 
 def measured_percents(table: Measurements) -> tuple[float, ...]:
-    r"""Percentages of the percentiles that a table has, each once.
+    r"""Percentages of the percentiles in a table, each once.
 
     Examples
     --------
@@ -108,14 +108,14 @@ def _columns(table: Measurements) -> dict[float, FloatArray]:
 
 
 def tail_of(draws: Draws, table: Measurements, percent: float) -> MeasuredTail | None:
-    """How a measured percentile lies to that of a form; None where too little was measured.
+    """How a measured percentile compares with that of a form; None with too few measurements.
 
     Parameters
     ----------
     draws
         Plausible values of the form.
     table
-        The rows that it was fitted to.
+        The rows to which it was fitted.
     percent
         The percentage.
     """
@@ -140,7 +140,7 @@ def tail_of(draws: Draws, table: Measurements, percent: float) -> MeasuredTail |
 
 
 def _loads(draws: Draws) -> FloatArray | None:
-    """Loads of the rows that were fitted, as the form is driven by them."""
+    """Loads of the rows that were fitted, as they drive the form."""
     there = Elsewhere(draws.problem, np.ones(1))
     if there.load not in ("arrival_rate", "population"):
         return None
@@ -148,7 +148,7 @@ def _loads(draws: Draws) -> FloatArray | None:
 
 
 def _law(there: Elsewhere, free: FloatArray, percent: float) -> FloatArray | None:
-    """Percentiles by the form's law; none of large populations, as each takes a long chain."""
+    """Percentiles by the form's law; none for large populations, where each takes a long chain."""
     is_long = there.load == "population" and there.loads.max() > _MOST_CLIENTS
     if is_long or there.refusal(percent) is not None:
         return None
@@ -176,11 +176,11 @@ def tails_of(
     Parameters
     ----------
     draws
-        Of each form.
+        Plausible values of each form.
     table
-        The rows that they were fitted to; None where they are not known.
+        The rows to which they were fitted; None if these are not known.
     percents
-        Percentages that are asked for.
+        The percentages wanted.
     """
     if table is None:
         return [{} for _ in draws]

@@ -36,11 +36,11 @@ class Form(NamedTuple):
     Parameters
     ----------
     name
-        For people.
+        Its name, for people.
     recognises
-        Whether a text that begins so is one.
+        Whether a text that begins like this has this form.
     spans
-        The spans of a document of it; for one that cannot be, what is wrong with it.
+        The spans of a document; for an impossible span, what is wrong with it.
     """
 
     name: str
@@ -78,7 +78,7 @@ _OTLP_KINDS = {
     for name in (f"SPAN_KIND_{kind.name}", kind.name)
     for written in (+kind, str(+kind), name, name.lower(), name.title())
 }
-"""Kinds as exporters write them, and whether such a span asks somebody."""
+"""Kinds as exporters write them, and whether such a span makes a request."""
 _INSIDE = SpanKind.INTERNAL, False
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "Error")
 _SERVICE = frozenset(["service.name"])
@@ -86,9 +86,9 @@ _THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$
 
 
 _WRAPPED = ("trace", "result")
-"""Under which answers of Tempo (API v2) and Jaeger (API v3) have their spans."""
+"""Keys that contain the spans in answers of Tempo (API v2) and Jaeger (API v3)."""
 _BATCHES = ("resourceSpans", "batches")
-"""What lists of resources are called; the second by Tempo (API v1)."""
+"""Names of lists of resources; the second by Tempo (API v1)."""
 
 
 def _otlp(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
@@ -98,12 +98,12 @@ def _otlp(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
 
 
 def lists_of_spans(document: Any, source: str) -> Iterator[tuple[str, list[Any]]]:
-    """Services of an OTLP document, and spans of each; a service may come several times.
+    """Services of an OTLP document with the spans of each; a service may occur several times.
 
     Parameters
     ----------
     document
-        In JSON.
+        The document, as read from JSON.
     source
         Its name, for messages.
 
@@ -125,7 +125,7 @@ def lists_of_spans(document: Any, source: str) -> Iterator[tuple[str, list[Any]]
 
 
 def _resources(document: Any, source: str) -> Iterator[Any]:
-    """Services with their spans, of an export, a list of them, or an answer."""
+    """Services with their spans, from an export, a list of exports, or an answer."""
     for each in document if isinstance(document, list) else [document]:
         inner = each
         for key in _WRAPPED:
@@ -141,7 +141,7 @@ def _resources(document: Any, source: str) -> Iterator[Any]:
 
 
 def _check_sampling(scope: Any, source: str) -> None:
-    """Refuse what the collector's tail sampler marks: it keeps slow traces and drops quick ones."""
+    """Refuse traces from a collector's tail sampler, which keeps slow ones and drops fast ones."""
     about = scope.get("scope") if isinstance(scope, dict) else None
     attributes = about.get("attributes") if isinstance(about, dict) else None
     for each in attributes if isinstance(attributes, list) else ():
@@ -154,12 +154,12 @@ def _check_sampling(scope: Any, source: str) -> None:
 
 
 def labels_of(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str, str]:
-    """Some attributes with a plain value, by name.
+    """Attributes with a plain value, by name, if they are among those wanted.
 
     Parameters
     ----------
     attributes
-        Of OTLP, or tags of Jaeger.
+        OTLP attributes, or Jaeger tags.
     wanted
         Their names.
 
@@ -170,7 +170,7 @@ def labels_of(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str,
     """
     try:
         chosen = [each for each in attributes if each["key"] in wanted]
-    except (KeyError, TypeError):  # no object, without a name, or with one that is no text
+    except (KeyError, TypeError):  # not an object, without a name, or with a name that is not text
         chosen = [each for each in attributes if text_at(each, "key") in wanted]
     labels: dict[str, str] = {}
     for each in chosen:
@@ -186,7 +186,7 @@ def labels_of(attributes: list[Any], wanted: frozenset[str] = SAID) -> dict[str,
 
 @lru_cache(4096)
 def _told(name: str, labels: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    """The operation that a name and some attributes tell, and whom a client asks."""
+    """The operation given by a name and attributes, and the callee that a client names."""
     known = dict(labels)
     return operation_of(name, known), peer_of(known)
 
@@ -226,7 +226,7 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
 def _linked(links: Any, parent: str) -> tuple[str, str]:
     """The trace and the parent of a span by its links, the first of which counts.
 
-    Spans that have a parent in their own trace need none.
+    Spans with a parent in their own trace need no link.
     """
     first = links[0] if isinstance(links, list) else None
     trace, key = text_at(first, "traceId"), text_at(first, "spanId")
@@ -235,12 +235,12 @@ def _linked(links: Any, parent: str) -> tuple[str, str]:
 
 
 def nobody(key: str) -> bool:
-    """Whether an identifier is that of no span: empty, or nothing but zeros.
+    """Whether an identifier stands for no span: empty, or only zeros.
 
     Parameters
     ----------
     key
-        In hexadecimal, or of 64 bits in base 64, as Tempo writes it.
+        An identifier in hexadecimal, or of 64 bits in base 64, as Tempo writes it.
 
     Examples
     --------
@@ -251,14 +251,14 @@ def nobody(key: str) -> bool:
 
 
 def attributes_that_tell(name: str, asks: bool) -> frozenset[str]:  # noqa: FBT001
-    """Attributes of an OTLP span that say more than its name: whom it asks, and for what.
+    """Attributes of an OTLP span that say more than its name: the callee, and the operation called.
 
     Parameters
     ----------
     name
-        Of the span.
+        The span's name.
     asks
-        Whether it asks somebody.
+        Whether it makes a request.
 
     Examples
     --------
@@ -352,14 +352,14 @@ def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
 
 
 class _Joined(NamedTuple):
-    """Who shares identifiers in a document: both sides of a call may have the same one.
+    """Identifiers shared in a document: both sides of a call may have the same one.
 
     Parameters
     ----------
     there
-        Trace and identifier of each span, without those of servers that share theirs.
+        Trace and identifier of each span, except servers that share their client's.
     served
-        Trace and identifier of servers that share theirs with their client, with their service.
+        Trace and identifier of servers that share their client's, with their service.
     """
 
     there: set[tuple[str, str]]
@@ -428,14 +428,14 @@ def _zipkin_span(span: Any, joined: _Joined, source: str) -> Span:
 
 
 def _served(key: str) -> str:
-    """What to call a server that shares the identifier of its client."""
+    """The identifier given to a server that shares its client's."""
     return f"{key}, served"
 
 
 def _client(span: Any, joined: _Joined) -> str:
-    """The client with which a server shares its identifier, in the document or in another.
+    """The client that shares its identifier with a server, in this document or in another.
 
-    If there is none, it is what asked the client; outsiders ask without a span.
+    Without one, it is the client's caller; clients outside have no span.
     """
     trace, key, above = (text_at(span, name) for name in ("traceId", "id", "parentId"))
     elsewhere = above and (trace, above) not in joined.there
@@ -443,7 +443,7 @@ def _client(span: Any, joined: _Joined) -> str:
 
 
 def _caller(span: Any, service: str, joined: _Joined) -> str:
-    """What caused a span: of two with the identifier it names, the server if it is its own."""
+    """The cause of a span: of two with its parent's identifier, the server if it is its own."""
     trace, above = text_at(span, "traceId"), text_at(span, "parentId")
     server = joined.served.get((trace, above))
     if server is None or (server != service and (trace, above) in joined.there):
@@ -459,25 +459,25 @@ OTLP = Form(
 JAEGER = Form("Jaeger", _marked("{[", r'"traceID"\s*:', r'"spanID"|"spans"'), _jaeger)
 ZIPKIN = Form("Zipkin", _marked("[", r'"traceId"\s*:', r'"id"\s*:', r'"timestamp"\s*:'), _zipkin)
 FORMS = (OTLP, JAEGER, ZIPKIN)
-"""All of them, in the order in which they are asked."""
+"""All forms, in the order in which they are tried."""
 
 
 def form_of(text: str) -> Form | None:
-    """The form of traces that a text begins as, if it is one."""
+    """The form of traces with which a text begins; None for any other text."""
     return next((form for form in FORMS if form.recognises(text)), None)
 
 
 _TRACES = re.compile(r'"resourceSpans"|"trace_?id"', re.IGNORECASE)
 _SIGNALS = re.compile(r'\{\s*"resource(?:Metrics|Logs|Profiles)"|\{\s*"status"\s*:\s*"success"')
-"""What a collector writes beside traces, and answers of Prometheus."""
+"""What a collector writes besides traces, and answers of Prometheus."""
 _PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"%PDF-")
 
 
 def surely_no_traces(content: bytes) -> bool:
-    r"""Whether a file that no form recognises is plainly something else, by how it begins.
+    r"""Whether a file that no form recognises is plainly something else, by its beginning.
 
-    Plain text, tables, pictures, and metrics and logs of a collector are. Any other JSON may be
-    traces that are cut, and bytes may be traces of another encoding.
+    Plain text, tables, pictures, and a collector's metrics and logs are. Any other JSON may be
+    traces cut off, and bytes may be traces in another encoding.
 
     Examples
     --------
@@ -507,14 +507,14 @@ def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
     Parameters
     ----------
     lines
-        Of a file.
+        The lines of a file.
     source
         Its name, for messages.
 
     Raises
     ------
     MeasurementError
-        For what is no JSON, with the line.
+        For text that is not JSON, with the line.
     """
     first = 0
     whole: list[str] = []
@@ -531,7 +531,7 @@ def documents(lines: Iterator[str], source: str) -> Iterator[Any]:
 
 
 def _one_after_the_other(text: str, first: int, source: str) -> Iterator[Any]:
-    """Documents of several lines each; a single one in most files."""
+    """Documents of several lines each; in most files a single one."""
     decoder, begin = json.JSONDecoder(), 0
     while found := _NOT_BLANK.search(text, begin):
         try:
@@ -549,7 +549,7 @@ def _parsed(text: str, number: int, source: str) -> Any:
 
 
 def _broken(error: Exception, first: int, source: str) -> MeasurementError:
-    """What refuses a text that is no JSON, whose first line has this number."""
+    """The refusal of a text that is not JSON, whose first line has this number."""
     line = first + getattr(error, "lineno", 1) - 1
     mend = "leave that line out, or export the file again" if first > 1 else "export the file again"
     return MeasurementError(f"{source}:{line}: this JSON is invalid or truncated; {mend}")

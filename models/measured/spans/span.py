@@ -1,4 +1,4 @@
-"""A span: one piece of work of a service, as every form of trace has it."""
+"""A span: one piece of work of a service, common to all forms of trace."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from headway.errors import MeasurementError, quoted
 
 _LATEST = 1 << 62
-"""A time since 1970 has to be less [ns]: in 2116, so that two of them add up in 64 bits."""
+"""Times since 1970 must be less than this [ns]: in 2116, so that two of them add up in 64 bits."""
 _MOST_DIGITS = 19  # of a time
 
 
 class SpanKind(IntEnum):
-    """What a span is to the request (OpenTelemetry, trace API, SpanKind)."""
+    """The role of a span in a request (OpenTelemetry, trace API, SpanKind)."""
 
     INTERNAL = 1
     SERVER = 2
@@ -24,7 +24,7 @@ class SpanKind(IntEnum):
 
     @property
     def serves(self) -> bool:
-        """Whether the span answers a request or takes a message."""
+        """Whether the span answers a request or receives a message."""
         return self is SpanKind.SERVER or self is SpanKind.CONSUMER
 
     @property
@@ -39,21 +39,21 @@ class Span(NamedTuple):
     Parameters
     ----------
     trace, key, parent
-        Identifiers of its trace, of itself and of the span that caused it; no parent is empty.
+        Identifiers of its trace, of itself and of the span that caused it; empty without a parent.
     service, operation
-        Whose work it is, and what it does.
+        The service, and the operation that it carries out.
     kind
-        What it is to the request.
+        Its role in the request.
     start, end
-        Since 1970 [ns]. Whole numbers, as seconds since 1970 lose digits.
+        Times since 1970 [ns]: whole numbers, as seconds since 1970 would lose digits.
     failed
         Whether it is marked as an error.
     peer
-        Whom a client or producer asks, where it says so.
+        The callee of a client or producer, if the span names it.
     sampled
-        Share of traces that the sampler kept, where the trace says so; otherwise NaN.
+        Share of traces that the sampler kept, if the trace states it; otherwise NaN.
     linked
-        The trace of its parent if that sent it a message and a link says so; otherwise empty.
+        The trace of its parent, if that sent it a message and a link says so; otherwise empty.
     """
 
     trace: str
@@ -71,7 +71,7 @@ class Span(NamedTuple):
 
 
 class BrokenSpan(MeasurementError):
-    """A span that cannot be, which its trace is left out for.
+    """An impossible span, whose trace is left out.
 
     Parameters
     ----------
@@ -87,18 +87,18 @@ class BrokenSpan(MeasurementError):
         self.trace, self.why = trace, why
 
 
-_MOST_BROKEN = 0.05  # share of traces that are left out; more is a fault of the file
+_MOST_BROKEN = 0.05  # share of traces left out above which the file is at fault
 
 
 def check_broken(broken: Collection[BrokenSpan], traces: int) -> None:
-    """Refuse traces of which too many have a span that cannot be: more than one in twenty.
+    """Refuse traces if more than one in twenty has an impossible span.
 
     Parameters
     ----------
     broken
-        Such a span of each trace that has one.
+        One such span for each trace that has any.
     traces
-        How many there are, with these.
+        Number of traces, including these.
 
     Raises
     ------
@@ -110,21 +110,21 @@ def check_broken(broken: Collection[BrokenSpan], traces: int) -> None:
 
 
 def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
-    """A time as a whole number [ns]; of numbers with a point, the nearest.
+    """A time as a whole number [ns]; numbers with a decimal point are rounded.
 
     Parameters
     ----------
     span, key
-        Where it stands.
+        The span, and the key of the time.
     source
-        Of the span, for messages.
+        Origin of the span, for messages.
     unit
-        What it is written in [ns].
+        The unit in which it is written [ns].
 
     Raises
     ------
     BrokenSpan
-        If there is none, or one that no clock shows.
+        If there is no time, or one that no clock shows.
     """
     value = span.get(key) if type(span) is dict else None
     if type(value) is str and len(value) <= _MOST_DIGITS and value.isdecimal():
@@ -136,7 +136,7 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
 
 
 def wrong_with(span: Span) -> str:
-    """What is wrong with a span; empty if it can be.
+    """What is wrong with a span; empty if it is possible.
 
     Examples
     --------
@@ -171,12 +171,12 @@ def entries_of(document: Any, key: str, source: str) -> list[Any]:
 
 
 def text_of(value: object) -> str:
-    """A text; empty if it is something else."""
+    """A text; empty if it is not one."""
     return value if isinstance(value, str) else ""
 
 
 def text_at(document: Any, key: str) -> str:
-    """A text under a key; empty if it is not there."""
+    """The text under a key; empty if there is none."""
     return text_of(document.get(key)) if isinstance(document, dict) else ""
 
 
@@ -198,15 +198,15 @@ _PORTS = {
 }
 _ROUTES = ("http.route", "url.path", "http.target", "url.full", "http.url")
 ASKED = frozenset((*_PEERS, *_PORTS.values()))
-"""Attributes that say whom a span asks."""
+"""Attributes that name the callee of a span."""
 SAID = ASKED | set(_ROUTES)
-"""Those, and attributes that say for what."""
+"""These, and attributes that name the operation called."""
 _BARE = re.compile(r"(?:HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY)", re.IGNORECASE)
 _PATH = re.compile(r"^(?:[a-z]+://[^/]*)?([^?#]*)")
 
 
 def peer_of(labels: Mapping[str, str]) -> str:
-    """Whom a client asks, by the attributes that say so best.
+    """The callee of a client, by the attributes that name it best.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def peer_of(labels: Mapping[str, str]) -> str:
 
 
 def operation_of(name: str, labels: Mapping[str, str]) -> str:
-    """The name of an operation; one that is only an HTTP method gets its path.
+    """The name of an operation; if it is only an HTTP method, the path is added.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def operation_of(name: str, labels: Mapping[str, str]) -> str:
 
 @lru_cache(1000)
 def method_of(name: str) -> str:
-    """The HTTP method that an operation's name is; empty for any other name.
+    """The HTTP method that an operation's name consists of; empty for any other name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A page of a load test alone: what an audit found, what was measured, and what was checked."""
+"""A page on a load test alone: what an audit found, what was measured, and what was checked."""
 
 from dataclasses import replace
 from typing import Any
@@ -49,14 +49,14 @@ _VERDICTS = {
 
 @dataclass(frozen=True)
 class AuditReport(Paged):
-    """What a page says of a load test.
+    """What a page shows of a load test.
 
     Parameters
     ----------
     audit
         The test with its findings.
     command
-        What was typed to get the page.
+        The command that made the page.
 
     Examples
     --------
@@ -78,12 +78,12 @@ class AuditReport(Paged):
 
 
 def audit_units(report: AuditReport) -> Scale:
-    """Those of the audit."""
+    """The units of the audit."""
     return units_of(report.audit)
 
 
 def audited_contents(report: AuditReport) -> Contents:
-    """A page of a load test."""
+    """The contents of a page on a load test."""
     audit = report.audit
     drawn = _drawing(audit)
     _, *opened = tables(audit)
@@ -130,7 +130,7 @@ def _headline(audit: Audit) -> Headline:
 
 
 def _top(audit: Audit) -> str:
-    """The highest throughput as text; nothing where none was measured."""
+    """The highest throughput as text; empty if none was measured."""
     rates = [point.throughput for point in audit.test.points if point.throughput is not None]
     return f"{four_digits(float(np.max(rates)))} op/s" if rates else ""
 
@@ -148,7 +148,7 @@ def _signs(audit: Audit) -> list[Sign]:
 
 
 def _drawing(audit: Audit) -> PageFigure | None:
-    """Response times over throughput; None where they were not both measured."""
+    """Response times over throughput; None if they were not both measured."""
     with matplotlib.rc_context({"text.parse_math": False}):
         try:
             figure: Any = audit.plot()
@@ -163,13 +163,13 @@ def _drawing(audit: Audit) -> PageFigure | None:
 
 
 def _points(audit: Audit) -> Table:
-    """The points of the test; without the advice on options of a command."""
+    """The points of the test, without advice on options of a command."""
     [table] = tables(audit.test)
     return replace(table, notes=tuple(n for n in table.notes if not n.startswith("--")))
 
 
 def _checks(audit: Audit) -> Table:
-    """Every kind of finding, what it looks for, and how often it was found."""
+    """All kinds of finding, what each looks for, and how often it was found."""
     counts = [sum(f.kind == kind.name for f in audit.findings) for kind in CHECKS]
     columns = (
         Column("check", tuple(kind_words(kind.name) for kind in CHECKS)),

@@ -1,4 +1,4 @@
-"""A page of a model over a day: when it is worst, and how long a target is missed."""
+"""A page on a model over a day: when it is worst, and how long a target is missed."""
 
 from dataclasses import replace
 
@@ -38,19 +38,19 @@ from headway.records import dataclass
 
 _RATE = unit("op/s")
 _HEIGHT = 4.4  # inches of both panels
-_ROOM, _FULL = 0.7, 0.9  # shares of time busy, from where a queue is long and very long; chosen
+_ROOM, _FULL = 0.7, 0.9  # utilisations from which a queue is long, and very long. Chosen
 
 
 @dataclass(frozen=True)
 class DayReport(Paged):
-    """What a page says of a model over a day.
+    """What a page shows of a model over a day.
 
     Parameters
     ----------
     timeline
-        The model over its load.
+        The model solved over its load.
     command
-        What was typed to get the page.
+        The command that made the page.
 
     Examples
     --------
@@ -68,13 +68,13 @@ class DayReport(Paged):
 
 
 def day_units(report: DayReport) -> Scale:
-    """Those of the day, and of the parameters beside it."""
+    """The units of the day, and of the parameters shown with it."""
     model = report.timeline.model
     return units_of(report.timeline).completed(numbers_of(model), model.stated)
 
 
 def day_contents(report: DayReport) -> Contents:
-    """A page of a day."""
+    """The contents of a page on a day."""
     timeline, scale = report.timeline, units_of(report)
     [table] = tables(timeline, scale)
     with matplotlib.rc_context({"text.parse_math": False}):
@@ -94,7 +94,7 @@ def day_contents(report: DayReport) -> Contents:
 def _chart(timeline: Timeline) -> PageFigure:
     """Load and response time over the day."""
     figure = timeline.plot()
-    figure.axes[0].set_title("")  # the page says what it is
+    figure.axes[0].set_title("")  # the page itself says what it is
     figure.set_size_inches(WIDTH, _HEIGHT)
     words = "Load and capacity over the day above, and the response time below."
     svg = inline_svg(figure, "day", words)
@@ -141,7 +141,7 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
 
 
 def _signs(timeline: Timeline, scale: Scale) -> list[Sign]:
-    """The worst response time and utilisation, and what is over the target."""
+    """The worst response time and utilisation, and the share over the target."""
     worst = timeline.worst
     busy = float(np.nan_to_num(worst.utilisation[0]))
     signs = [

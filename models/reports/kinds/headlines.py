@@ -1,4 +1,4 @@
-"""What a page of a model asks, and its answer in one sentence: what fills first, and where."""
+"""The question of a page on a model, and its answer in a sentence: what fills first, and where."""
 
 import math
 
@@ -26,7 +26,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class First:
-    """What is the first to fill: its name, whether it is several, and its share in use if told."""
+    """The first to fill: its name, whether it is plural, and the share in use if known."""
 
     name: str
     is_several: bool = False
@@ -34,7 +34,7 @@ class First:
 
     @property
     def fills(self) -> str:
-        """That it fills first, as a clause."""
+        """A clause that says that it fills first."""
         used = "" if self.share is None else f", {self.share:.0%} in use"
         return f"{self.name} {'fill' if self.is_several else 'fills'} first{used}"
 
@@ -43,14 +43,14 @@ class First:
 
 
 def headline(report: Report | ModelReport, states: Retries | None) -> Headline:
-    """Question and answer of a page that has a model.
+    """The question and answer of a page with a model.
 
     Parameters
     ----------
     report
         What the page is about.
     states
-        Those of a server whose clients ask again; None for any other model.
+        States of a server whose clients retry; None for any other model.
     """
     effects = report.sensitivity
     if report.kept is not None:
@@ -69,7 +69,7 @@ def headline(report: Report | ModelReport, states: Retries | None) -> Headline:
 
 
 def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
-    """Up to which load a limit is kept, and what fills first."""
+    """The highest load that keeps a limit, and what fills first."""
     scale, load = units_of(report), spoken(kept.load) if kept.is_count else ""
     under = f"{kept.what} under {kept.limit(report.model, scale)}"
     much = f"How many {load}" if load else "How much load"
@@ -94,7 +94,7 @@ def _clients_question(report: Report | ModelReport) -> str:
 
 
 def _called(report: Report | ModelReport) -> str:
-    """What the question calls the system: a server of unknown inside is just that."""
+    """The system's name in the question; a server of unknown inside has no other."""
     return "this server" if isinstance(report, Report) and report.forms else report.title
 
 
@@ -107,7 +107,7 @@ def subject(report: Report | ModelReport) -> str:
 
 
 def load_parameter(report: Report | ModelReport) -> str | None:
-    """The parameter that is the load; None where no single one is."""
+    """The parameter that is the load; None if no single one is."""
     return report.comparison.load_parameter if isinstance(report, Report) else report.load
 
 
@@ -117,7 +117,7 @@ def _nothing_sustained(report: Report | ModelReport) -> str:
 
 
 def limit_of(report: Report | ModelReport) -> ServerQuantity | None:
-    """The load that saturates, with its interval where a fit tells it."""
+    """The load that saturates, with its interval if a fit determines it."""
     if report.saturation is not None or not _limits(report):
         return report.saturation
     limit = _limits(report)[0].saturation_throughput
@@ -127,12 +127,12 @@ def limit_of(report: Report | ModelReport) -> ServerQuantity | None:
 
 
 def _is_least(limit: ServerQuantity | None) -> bool:
-    """Whether only a lower end is known of the load that saturates."""
+    """Whether only a lower end of the load that saturates is known."""
     return limit is not None and limit.low != limit.high and not limit.determined
 
 
 def limit_words(report: Report | ModelReport) -> str:
-    """The load that saturates as text; nothing where nothing does."""
+    """The load that saturates as text; empty if none does."""
     limit, scale = limit_of(report), units_of(report)
     unit = report.model.meaning("throughput").unit
     if limit is None or not math.isfinite(limit.value):
@@ -146,7 +146,7 @@ def limit_words(report: Report | ModelReport) -> str:
 
 
 def fills_first(report: Report | ModelReport) -> First | None:
-    """The station, or the pool or processor of layers, that is the first to fill."""
+    """The station, or the pool or processor of layers, that fills first."""
     effects = report.sensitivity
     if effects is None:
         return None
@@ -158,7 +158,7 @@ def fills_first(report: Report | ModelReport) -> First | None:
 
 
 def _open(report: Report | ModelReport, solution: Solution) -> str:
-    """What saturates first, where, and what is known of it; then the operating point."""
+    """What saturates first, where, and how certain that is; then the operating point."""
     now, limit = _now(report, solution), limit_words(report)
     many = sum(math.isfinite(b.saturation_throughput) for b in _limits(report)) > 1
     who = f"{solution.bottleneck} fills first" if many else "the queue grows without end"
@@ -175,7 +175,7 @@ def _limits(report: Report | ModelReport) -> tuple[StationLimit, ...]:
 
 
 def _closed(report: Report | ModelReport, solution: Solution) -> str:
-    """How far the throughput goes, and from how many clients on more only wait."""
+    """The largest throughput, and the number of clients from which more only wait."""
     now, limit = _now(report, solution), limit_words(report)
     knee = float(np.ravel(np.asarray(solution.knee_population))[0])
     if not limit or not math.isfinite(knee):
@@ -200,7 +200,7 @@ def _now(report: Report | ModelReport, solution: Solution) -> str:
 
 
 def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
-    """The load at the operating point; nothing where no parameter is the load."""
+    """The load at the operating point; empty if no parameter is the load."""
     name = load_parameter(report)
     return "" if name is None else input_words(model, name, scale)
 

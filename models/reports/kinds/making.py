@@ -1,4 +1,4 @@
-"""The page that answers what is asked of a model, of measurements, or of both."""
+"""The page that answers a request about a model, measurements, or both."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -49,39 +49,40 @@ def make_report(
     Parameters
     ----------
     model
-        What predicts, or a fit with its measurements; none for a page on measurements alone.
+        The model that predicts, or a fit with its measurements; None for a page on measurements
+        alone.
     measurements, x, y, low, high
-        As for `headway.models.analysis.comparison.compare`. Without measurements, `y` is what the
-        curve shows.
+        As for `headway.models.analysis.comparison.compare`. Without measurements, `y` is the output
+        of the curve.
     free
         Names of parameters to fit; none to take the model as it is.
     fixed
         Names of parameters whose values were set by hand: where the data set one too, the value
         set by hand makes the operating point.
     command
-        What was typed to get the page, for the record.
+        The command that made the page, for the record.
     out
-        The page to write, ``.html``; none if left out.
+        The page to write, ``.html``; by default none.
     target
-        A limit of the response time or a percentile, such as ``response_time_p99<=50ms``: the page
-        says up to which load it is kept.
+        A limit on the response time or a percentile, such as ``response_time_p99<=50ms``: the page
+        gives the highest load that keeps it.
     over
         A load over time, as for `Model.over`: a page of the day.
     baseline
-        The load test of the build before, for a page of two builds without a model.
+        The load test of the previous build, for a page on two builds without a model.
     method
-        By which the day is solved; chosen if left out.
+        The method that solves the day; by default chosen.
 
     Returns
     -------
-    What the page says, whose ``to_html()`` is the page.
+    The contents of the page, whose ``to_html()`` is the page.
 
     Raises
     ------
     InvalidParameter
-        For what the page has no use for, such as `free` without measurements.
+        For arguments that the page has no use for, such as `free` without measurements.
     HeadwayError
-        As `compare`, `fit_model`, `audit` and `sensitivity` do.
+        As for `compare`, `fit_model`, `audit` and `sensitivity`.
 
     Examples
     --------
@@ -135,14 +136,14 @@ def make_report(
 
 
 def refuse(given: Mapping[str, Any], needs: str) -> None:
-    """Refuse what has nothing to work on.
+    """Refuse arguments that lack what they need.
 
     Parameters
     ----------
     given
-        What was asked for, by its name; None for what was not.
+        Arguments by name; None for those not given.
     needs
-        What it would need.
+        What they would need.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def refuse(given: Mapping[str, Any], needs: str) -> None:
 def _of_tests(
     measured: Measured | None, baseline: Measured | None, command: str
 ) -> "AuditReport | BuildsReport":
-    """A load test alone: whether it can be trusted, or differs from one before."""
+    """A load test alone: whether it can be trusted, or differs from an earlier one."""
     from headway.models.analysis.audit import audit
 
     if measured is None:
@@ -178,7 +179,7 @@ def _of_tests(
 
 
 def _load_test(measured: Measured) -> LoadTest:
-    """A load test of what was measured, whatever it came as."""
+    """A load test of the measurements, whatever their form."""
     if isinstance(measured, LoadTest):
         return measured
     if isinstance(measured, str | Path):

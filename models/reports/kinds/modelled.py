@@ -1,4 +1,4 @@
-"""What a page says of a model: on its own, or compared with measurements."""
+"""What a page shows of a model: on its own, or compared with measurements."""
 
 from collections.abc import Iterator
 
@@ -54,12 +54,13 @@ from headway.models.showing.sensitivities import of_all_models
 from headway.models.structure.network_kind import NetworkKind
 from headway.numerals import counted
 
-_CLOSE, _FAR = 0.05, 0.1  # RMS relative errors; from the second one a fit is said to be bad
-_LEFT_CLOSE, _LEFT_FAR = 0.1, 0.3  # of points left out; a model describes its data up to 30%
+_CLOSE, _FAR = 0.05, 0.1  # RMS relative errors; above the second a fit is called bad
+# the same for points left out; a model describes its data up to 30%
+_LEFT_CLOSE, _LEFT_FAR = 0.1, 0.3
 
 
 def measured_contents(report: Report) -> Contents:
-    """A page of a model compared with measurements."""
+    """The contents of a page on a model compared with measurements."""
     drawn = drawings(report)
     has_band = drawn.chart is not None and "95% band" in drawn.chart.words
     band = ", with its 95% band" if has_band else ""
@@ -121,7 +122,7 @@ def _contents(
 
 
 def _doubted(said: Headline, report: Report | ModelReport) -> Headline:
-    """The answer; where the model is far from the measured points, it says so at once."""
+    """The answer, with a remark if the model is far from the measured points."""
     if isinstance(report, ModelReport):
         return said
     error = report.comparison.summary["rms_relative_error"]
@@ -132,7 +133,7 @@ def _doubted(said: Headline, report: Report | ModelReport) -> Headline:
 
 
 def _signs(report: Report | ModelReport, found: Retries | None) -> Iterator[Sign]:
-    """What fills first, where, and how far off the model is."""
+    """What fills first, where, and the model's errors."""
     if report.kept is not None:
         yield Sign(f"highest load with {report.kept.what} under "
                    f"{report.kept.limit(report.model, units_of(report))}",
@@ -153,7 +154,7 @@ def _signs(report: Report | ModelReport, found: Retries | None) -> Iterator[Sign
 
 
 def _errors(report: Report) -> Iterator[Sign]:
-    """How far the model is off, each number with its light."""
+    """The model's errors, each with its light."""
     summary = report.comparison.summary
     error = summary["rms_relative_error"]
     yield Sign("RMS relative error", percent(error), judged(error, _CLOSE, _FAR))
@@ -176,7 +177,7 @@ def _warned(report: Report | ModelReport) -> list[Block]:
 
 
 def _warning(text: str) -> tuple[Light, str, str]:
-    """A warning with its light and its word, which is `approximate` for those that say so."""
+    """A warning with its light and word, which is `approximate` for notes on approximation."""
     word, _, rest = text.partition(": ")
     return (Light.LOOK, word, rest) if word == "approximate" else (Light.LOOK, "warning", text)
 
@@ -194,7 +195,7 @@ def _sliders(report: Report | ModelReport, made: Panel | NoPanel) -> Sliders:
 
 
 def _effects(report: Report | ModelReport, drawn: Drawings) -> Iterator[Block]:
-    """The bottleneck and the next one, then what 1% of each parameter does."""
+    """The bottleneck and the next one, then the effect of 1% of each parameter."""
     yield from map(Words, bottleneck_words(report))
     yield Heading("Sensitivities")
     yield Words(operating_point_words(report))
@@ -226,7 +227,7 @@ def _system(report: Report | ModelReport, drawn: Drawings) -> Iterator[Block]:
 
 
 def _method(report: Report | ModelReport) -> Iterator[Block]:
-    """How the numbers came about: forms that were tried, equations, solvers."""
+    """How the numbers were found: forms that were tried, equations, solvers."""
     if isinstance(report, Report):
         yield from map(Grid, form_tables(report))
     output = report.comparison.output if isinstance(report, Report) else report.output
@@ -255,4 +256,4 @@ _UNSOLVED = {
     NetworkKind.BLOCKING: "A network whose jobs wait for room has no single formula; it is",
     NetworkKind.CLIENTS: "A server whose clients give up has no single formula; it is",
 }
-"""What is solved by a method, and that it has no formula."""
+"""The kind of network, solved by a method without a formula."""

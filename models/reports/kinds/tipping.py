@@ -1,4 +1,4 @@
-"""What a page says first where clients ask again: whether retries bring the server down."""
+"""What a page shows first if clients retry: whether retries bring the server down."""
 
 from math import ceil, isfinite
 
@@ -19,25 +19,25 @@ _HEIGHT = 3.9  # inches, of a chart
 
 
 def tipping_of(report: Report | ModelReport) -> Retries | None:
-    """The states of a server whose clients ask again; None for any other model."""
+    """The states of a server whose clients retry; None for any other model."""
     effects = report.sensitivity
     if effects is None or effects.model.network_kind is not NetworkKind.CLIENTS:
         return None
     try:
         return retries(effects.model)
-    except GraphError:  # of several queues, or of a kind whose states are not known
+    except GraphError:  # for several queues, or a kind whose states are not known
         return None
 
 
 def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> Headline:
-    """Between which loads it can tip over, and what would do it.
+    """The loads between which it can tip over, and what would tip it.
 
     Parameters
     ----------
     report
         What the page is about.
     found
-        Its states.
+        The states of the server.
     now
         What is said of the operating point.
     """
@@ -79,7 +79,7 @@ def tipping_signs(report: Report | ModelReport, found: Retries) -> list[Sign]:
     report
         What the page is about.
     found
-        Its states.
+        The states of the server.
     """
     if found.tipping.folds is None:
         return []

@@ -1,4 +1,4 @@
-"""Two builds compared, described: a row a quantity, and one a quantity and load."""
+"""Two builds compared, described: one row per quantity, and one per quantity and load."""
 
 import math
 
@@ -9,11 +9,11 @@ from headway.models.tables.table import Column, Table
 from headway.numerals import counted, digits, significant
 
 _AT_EACH = ("response_time", "throughput")
-"""What tables show of each load; JSON and CSV have all."""
+"""What tables show for each load; JSON and CSV have everything."""
 
 
 def describe(builds: Builds) -> Description:
-    """A row a difference in SI, with the load or without one over all loads."""
+    """One row per difference in SI, with the load, or without one over all loads."""
     every = (*builds.overall, *builds.by_load)
     return Description(
         records=lambda: _records(every),
@@ -92,7 +92,7 @@ def _interval(one: Difference) -> str:
 
 
 def change_words(one: Difference) -> str:
-    """A change with its interval, where there is one.
+    """A change with its interval, if it has one.
 
     Examples
     --------

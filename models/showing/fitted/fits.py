@@ -1,4 +1,4 @@
-"""Fits described: parameters with their uncertainty, and how an answer comes about."""
+"""Fits described: parameters with their uncertainty, and how an answer is derived."""
 
 import math
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ WILD = 10.0
 
 
 def describe(fit: Fit) -> Description:
-    """A row a parameter, free ones first; CSV has the free ones."""
+    """One row per parameter, free ones first; CSV has only the free ones."""
     return Description(
         records=lambda: _records(fit, [*fit.free, *_fixed(fit)]),
         scale=lambda: _scale(fit),
@@ -65,7 +65,7 @@ def _fixed(fit: Fit) -> list[str]:
 
 
 def _records(fit: Fit, names: Sequence[str]) -> Records:
-    """Every parameter with its value, how sure it is, and where the search began."""
+    """All parameters with their values and uncertainty, and where the search began."""
     known, free = fit.model.parameters, set(fit.free)
     values = {name: fit.values[name] if name in free else known[name].value for name in names}
     starts = {n: _single(fit.initial.parameters[n]) if n in free else values[n] for n in names}
@@ -87,7 +87,7 @@ def _records(fit: Fit, names: Sequence[str]) -> Records:
 
 
 def _scale(fit: Fit) -> Scale:
-    """By what was found, where it started, and what was measured."""
+    """Units chosen by the values found, where they started, and the measurements."""
     parameters = fit.model.parameters
     fitted = [
         (x, parameters[n].unit)
@@ -103,9 +103,9 @@ def _scale(fit: Fit) -> Scale:
 
 
 def main_tables(fit: Fit, scale: Scale) -> list[Table]:
-    """Parameters, other answers where there are some, and quality.
+    """Parameters, other answers if there are any, and quality.
 
-    What takes further fits stands in them if it has been computed.
+    Results of further fits are included if they have been computed.
     """
     tables = (_parameter_table(fit, scale), _answers_table(fit, scale), _quality_table(fit))
     return [*(table for table in tables if table is not None), *output_tables(fit.comparison)]
@@ -136,7 +136,7 @@ def _parameter_table(fit: Fit, scale: Scale) -> Table:
 
 
 def _weights(fit: Fit) -> list[str]:
-    """How the outputs count beside each other, where they do not count alike."""
+    """The weights of the outputs, if they differ."""
     problem, headers = fit.problem, [one.measured.header for one in fit.comparison.each]
     notes = []
     if np.min(problem.share) < 1:
@@ -154,7 +154,7 @@ def _weights(fit: Fit) -> list[str]:
 def _parameter_cells(fit: Fit, name: str, scale: Scale) -> tuple[str, ...]:
     parameter, value = fit.model.parameters[name], fit.values[name]
     low, high = fit.ci95[name] if fit.is_examined else (value, value)
-    nothing = math.isfinite(high) and value < _NOTHING * high  # then show how large it may be
+    nothing = math.isfinite(high) and value < _NOTHING * high  # then show its upper end
     unit = scale.suited(parameter.unit, high if nothing else value)
     start = with_unit(_start(fit, name, unit), unit)
     between = (with_unit(ends(low, high, unit), unit),) if fit.is_examined else ()
@@ -162,7 +162,7 @@ def _parameter_cells(fit: Fit, name: str, scale: Scale) -> tuple[str, ...]:
 
 
 def _start(fit: Fit, name: str, unit: Unit) -> str:
-    """Where the search began, which says nothing in more than four digits; counts in full."""
+    """Where the search began, with at most four digits; counts in full."""
     start = _single(fit.initial.parameters[name])
     return digits(start / unit.scale) if name in fit.problem.whole else in_unit(start, unit)
 
@@ -186,14 +186,14 @@ def _single(parameter: Parameter) -> float:
 
 
 def estimate(fit: Fit, name: str, unit: Unit) -> str:
-    """A fitted value with its standard error; of a count, whose error is not linear, alone."""
+    """A fitted value with its standard error; a count alone, as its error is not linear."""
     if name in fit.problem.whole:
         return with_unit(f"{fit.values[name]:.0f}", unit)
     return with_error(fit.values[name], fit.standard_errors[name], unit)
 
 
 def derivation(fit: Fit, scale: Scale) -> list[str]:
-    """Formula, numbers, answer at the highest load, and one sentence on the bottleneck."""
+    """Formula, numbers, answer at the highest load, and a sentence on the bottleneck."""
     comparison = fit.comparison
     if comparison.output != "response_time" or not comparison.solution.stations:
         return []
@@ -236,7 +236,7 @@ def _bottleneck(fit: Fit, peak: int) -> str:
 
 
 def _done_more(fit: Fit, name: str, saturation: float) -> str:
-    """Say why a test did more than the throughput at which a station saturates, if it did."""
+    """Say why a test completed more than the throughput at which a station saturates, if it did."""
     top, unit = _most_done(fit), fit.comparison.rate_unit
     if not top > saturation * (1 + _NEARLY):
         return ""
@@ -336,7 +336,7 @@ def _document(fit: Fit, rows: list[Row]) -> Row:
 
 
 def quantity_document(quantity: ServerQuantity | None) -> Row | None:
-    """A quantity with its interval; null for a model without one, such as a limit of stations."""
+    """A quantity with its interval; null if the model has none, such as a limit of stations."""
     if quantity is None:
         return None
     value = quantity.value if quantity.determined else None
@@ -345,14 +345,14 @@ def quantity_document(quantity: ServerQuantity | None) -> Row | None:
 
 
 def _output_documents(fit: Fit) -> list[dict[str, Any]]:
-    """Each output's errors, how much a point of it counts, and its relative scatter."""
+    """The errors of each output, the weight of its points, and its relative scatter."""
     share = np.broadcast_to(fit.problem.share, fit.problem.used.shape)[:: fit.problem.loads]
     each = zip(output_documents(fit.comparison), share.tolist(), fit.problem.scatter, strict=True)
     return [{**document, "share": part, "scatter": s} for document, part, s in each]
 
 
 def _points(fit: Fit) -> list[Row]:
-    """One dict a point of each output; its name in it where there are several."""
+    """A dict for each point of each output, with the output's name if there are several."""
     each = fit.comparison.each
     named = only_json("output", (one.output for one in each for _ in one.load.values))
     points = point_fields(each)

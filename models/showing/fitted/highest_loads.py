@@ -1,4 +1,4 @@
-"""The highest load under a limit described: what is known now, and a row a further run."""
+"""The highest load under a limit described: what is known now, and one row per further run."""
 
 import math
 from dataclasses import replace
@@ -12,7 +12,7 @@ from headway.models.tables.table import Table
 
 
 def describe(found: HighestLoad) -> Description:
-    """A row a further run: its load in SI, and the factor that the interval reaches then."""
+    """One row per further run: its load in SI, and the factor that the interval then reaches."""
     low, middle, high = (end if math.isfinite(end) else None for end in found.highest.tolist())
     ahead = found.ahead
     records = Records(

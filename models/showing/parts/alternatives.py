@@ -1,4 +1,4 @@
-"""What tables and documents say of a model's alternatives: who answers, and between which ends."""
+"""What tables and documents show of a model's alternatives: which of them answer, and the range."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,13 +18,13 @@ ALL = "all models"
 """The title of a column with the least and largest answer of a model and its alternatives."""
 
 OF_ALL, OF_ALL_ENDS = "all_models", ("all_models_low", "all_models_high")
-"""The same in JSON, and its columns in CSV."""
+"""The range in JSON, and its columns in CSV."""
 
-_SAME = 1e-9  # relative difference below which all say the same
+_SAME = 1e-9  # relative difference below which all answers count as equal
 
 
 def shares_of(model: Model) -> dict[str, float]:
-    """Weights of a model and its alternatives by name; those of one name together."""
+    """Weights of a model and its alternatives by name; those of one name are added."""
     shares: dict[str, float] = {}
     for one in weighted(model):
         shares[one.model.name] = shares.get(one.model.name, 0.0) + one.weight
@@ -62,21 +62,21 @@ def mixed_note(model: Model) -> list[str]:
 
 
 def aside_note(model: Model) -> list[str]:
-    """Say which models cannot answer what is asked."""
+    """Name the models that cannot answer what is asked."""
     if not model.set_aside:
         return []
     return [f"set aside, as they cannot answer this: {shares_text(model.set_aside)} of the weight"]
 
 
 def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list[str]:
-    """Say that a load lies beyond the highest that was measured, and what to measure.
+    """Say that a load is beyond the highest measured one, and what to measure.
 
     Parameters
     ----------
     model
-        With operating points.
+        A model with operating points.
     values
-        Values that parameters are given beside [SI].
+        Values given to parameters in addition [SI].
     """
     if not model.measured_to:
         return []
@@ -110,7 +110,7 @@ def all_models(solution: Solution, scale: Scale) -> Iterator[Column]:
 
 
 def times_of_all(solution: Solution, name: str, scale: Scale) -> Iterator[Column]:
-    """Between which ends a time lies, by operating point, where there are alternatives."""
+    """The range of a time, by operating point, if there are alternatives."""
     if not solution.alternatives:
         return
     unit = Column.of(name, solution[name], solution.model.meaning(name).unit, scale).unit
@@ -120,13 +120,13 @@ def times_of_all(solution: Solution, name: str, scale: Scale) -> Iterator[Column
 
 
 def _having(solution: Solution, name: str) -> Iterator[Solution]:
-    """The solution, and those of the alternatives that have an output."""
+    """The solution and its alternatives, as far as they have an output."""
     yield solution
     yield from (each for each in solution.alternatives if name in each.outputs)
 
 
 def models_document(model: Model) -> dict[str, Any]:
-    """What JSON says of a model's alternatives; nothing where there are none."""
+    """What JSON has of a model's alternatives; empty if there are none."""
     document: dict[str, Any] = {}
     if model.alternatives:
         each = weighted(model)

@@ -1,4 +1,4 @@
-"""What solutions say of layered services: of clients, entries, tasks and processors."""
+"""Results of layered services: of clients, entries, tasks and processors."""
 
 from collections.abc import Iterator, Mapping
 from math import inf
@@ -75,7 +75,7 @@ _SINGULAR = {"clients": "clients", "entries": "entry", "tasks": "task", "process
 
 
 def layer_notes(solution: Solution, layers: Layers) -> list[str]:
-    """Say which pool of threads is full while its processor is not, and what is busiest."""
+    """Name the pool of threads that is full while its processor is not, and the busiest part."""
     if np.prod(solution.shape) != 1:
         return []
     pools, devices = _uses(solution, layers)
@@ -96,7 +96,7 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
 
 
 def _of_copies(solution: Solution, layers: Layers) -> Iterator[str]:
-    """Whose numbers they are, where there are copies."""
+    """Whose results these are, if there are copies."""
     parts = layers.numbered(solution.values)
     counts = {**_replicas(parts.processors), **_replicas(parts.tasks)}
     if counts:
@@ -114,7 +114,7 @@ def _replicas(parts: Mapping[str, Task] | Mapping[str, Processor]) -> dict[str, 
 
 @dataclass(frozen=True)
 class Fullest:
-    """A pool of threads, or a processor, that is used most, and its share in use."""
+    """The pool of threads or processor with the highest utilisation, and its share in use."""
 
     name: str
     share: float
@@ -122,12 +122,12 @@ class Fullest:
 
     @property
     def words(self) -> str:
-        """What it is, and its name."""
+        """Its kind and name."""
         return f"the {'threads of' if self.is_pool else 'processor'} {self.name}"
 
 
 def fullest(solution: Solution, layers: Layers) -> Fullest:
-    """What is used most at one operating point; pools come before processors used as much."""
+    """The fullest part at one operating point; pools come before processors that are as full."""
     pools, devices = _uses(solution, layers)
     shares = [Fullest(name, share, True) for name, share in pools.items()]  # noqa: FBT003
     shares += [Fullest(name, share, False) for name, share in devices.items()]  # noqa: FBT003
@@ -135,7 +135,7 @@ def fullest(solution: Solution, layers: Layers) -> Fullest:
 
 
 def _uses(solution: Solution, layers: Layers) -> tuple[dict[str, float], dict[str, float]]:
-    """The use of each pool of threads, and of each processor that has a limit."""
+    """The utilisation of each pool of threads, and of each processor that has a limit."""
     names = layers.told
     pools = {name: _use(solution, name) for name in names["tasks"]}
     devices = {

@@ -1,4 +1,4 @@
-"""What solutions say of regions, and of servers that are held up, beside what all stations say."""
+"""Results of regions and of blocked servers, beyond those that all stations have."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ _PARTS = ("limit", *REGION_PARTS)
 
 
 def blocked_parts(solution: Solution) -> tuple[str, ...]:
-    """What is known of every station besides: the share of servers held up, where some block.
+    """Further results of every station: the share of blocked servers, if some station blocks.
 
-    Where jobs that find no place are served again, also how often they find none, if known.
+    If jobs that find no place are served again, also how often they find none, if that is known.
     """
     stations = solution.model.graph.stations
     kinds = {station.blocking for station in stations.values()} - {Blocking.LOST}

@@ -28,7 +28,7 @@ from headway.numerals import digits
 
 
 def describe(check: Check) -> Description:
-    """A row an answer of the system, of its classes and stations: solved and simulated, in SI."""
+    """One row per result of the system, its classes and stations: solved and simulated, in SI."""
     solution, largest, records = check.solution, check.largest, _records(check)
     return Description(
         records=lambda: records,
@@ -105,7 +105,7 @@ def _percent(share: float) -> str:
 
 
 def _verdict(check: Check) -> list[str]:
-    """Which analytic answers the intervals do not hold, and what that says of them."""
+    """Name the analytic results outside their intervals, and what that says about them."""
     count = sum(row.inside is not None for row in check.rows_checked)
     sure = f"{digits(100 * TOGETHER)}%"
     largest = check.largest

@@ -1,4 +1,4 @@
-"""Simulations at several operating points described: a row a point, with intervals."""
+"""Simulations at several operating points described: one row per point, with intervals."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ _EFFORT = ("replicas", "warm_up", "window")
 
 
 def describe(simulations: Simulations) -> Description:
-    """In tables a row a point; in CSV one a number of each point, in SI."""
+    """In tables one row per point; in CSV one row per result of each point, in SI."""
     return Description(
         records=lambda: _records(simulations),
         scale=lambda: _scale(simulations),
@@ -67,7 +67,7 @@ def _scale(simulations: Simulations) -> Scale:
 
 
 def _tables(simulations: Simulations, scale: Scale) -> Iterator[Table]:
-    """Outputs by point; then stations, classes and regions, a table each."""
+    """Outputs by point; then a table each for stations, classes and regions."""
     points, model = simulations.points, simulations.model
     columns = _inputs(simulations, scale)
     rows = [list(system(point)) for point in points]
@@ -93,7 +93,7 @@ def _inputs(simulations: Simulations, scale: Scale) -> list[Column]:
 
 
 def _effort(simulations: Simulations) -> list[str]:
-    """How many replicas the points have; the rest is said of the last, which may be cut short."""
+    """The number of replicas of the points; the rest is about the last, perhaps incomplete."""
     counts = sorted({point.effort.replicas for point in simulations.points})
     replicas = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     said = (
@@ -106,7 +106,7 @@ def _effort(simulations: Simulations) -> list[str]:
 
 
 def _document(simulations: Simulations) -> dict[str, Any]:
-    """The JSON contract's document: as of one simulation, with the effort of each point."""
+    """The JSON contract's document: as for one simulation, with the effort of each point."""
     model, first = simulations.model, simulations.points[0]
     points = [
         {**point_document(point), **{key: getattr(point.effort, key) for key in _EFFORT}}

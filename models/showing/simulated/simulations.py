@@ -34,7 +34,7 @@ Parts = Mapping[str, Mapping[str, Estimate]]
 
 
 def describe(simulation: Simulation) -> Description:
-    """A row a number, in SI, with its interval; rows differ in their unit, which has a column."""
+    """One row per result, in SI, with its interval; units differ by row, and have a column."""
     numbers, model = list(every(simulation)), simulation.model
     records = Records(
         (
@@ -54,7 +54,7 @@ def describe(simulation: Simulation) -> Description:
 
 
 def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
-    """Outputs with their half widths, then classes, stations and regions."""
+    """Outputs with their half-widths, then classes, stations and regions."""
     values = tuple(shown(one, own_unit, scale=scale) for _, one, own_unit in system(simulation))
     columns = Column("output", simulation.outputs), Column("simulated", values)
     notes = (
@@ -89,7 +89,7 @@ def parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
 def shown(
     estimate: Estimate, own_unit: Unit, confidence: float = CONFIDENCE, scale: Scale = _ANY
 ) -> str:
-    """A mean and the half width of its interval, in an answer's unit.
+    """A mean and the half-width of its interval, in an answer's unit.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def shown(
 
 
 def effort_notes(simulation: Simulation) -> list[str]:
-    """Say how long was simulated, how sure the numbers are, and what was assumed."""
+    """Say how long was simulated, how certain the results are, and what was assumed."""
     effort = simulation.effort
     shown = _unit_of_runs(simulation)
     warm_up, window = (
@@ -120,19 +120,19 @@ def effort_notes(simulation: Simulation) -> list[str]:
 
 
 def _unit_of_runs(simulation: Simulation) -> Unit:
-    """The answer's unit of times, unless a run takes so long that it does not read well in it."""
+    """The answer's unit of times, unless a run is too long to read well in it."""
     own, window = units_of(simulation).unit(unit("s")), simulation.effort.window
     return own if window < MANY * own.scale else shown_unit(unit("s"), window)
 
 
 def system(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
-    """What is told of the whole system."""
+    """The results of the whole system."""
     for name in simulation.outputs:
         yield name, simulation[name], simulation.model.meaning(name).unit
 
 
 def every(simulation: Simulation) -> Iterator[tuple[str, Estimate, Unit]]:
-    """Each estimate with its unit: of the system, of classes, stations and others."""
+    """All estimates with their units: of the system, of classes, stations and other parts."""
     yield from system(simulation)
     for name, parts in simulation.classes.items():
         own = simulation.model.meaning
@@ -162,7 +162,7 @@ def effort_document(simulation: Simulation) -> dict[str, Any]:
 
 
 def _document(simulation: Simulation) -> dict[str, Any]:
-    """The JSON contract's document: as of `solve`, each number with its interval."""
+    """The JSON contract's document: as for `solve`, with an interval for each number."""
     model = simulation.model
     head = {"model": model.name, "preset": model.preset, "method": "simulation"}
     return {**head, **effort_document(simulation), "points": [point_document(simulation)]}

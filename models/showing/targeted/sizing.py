@@ -1,4 +1,4 @@
-"""Sizes described: the cheapest configuration, those that cost less, and the front."""
+"""Sizes described: the cheapest configuration, cheaper ones, and the front."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -33,11 +33,11 @@ _SCOPES = {Scope.CHEAPEST: "the cheapest", Scope.AROUND: "those around the cheap
 _NAME, _FRONT = "configuration", "front"
 _KEYS = (_NAME, "values", "cost", "outputs", "meets", "missed", "probability")
 _MOST_STEPS = 12
-"""Configurations of the front that a table shows."""
+"""Most configurations of the front in a table."""
 
 
 def describe(size: Size) -> Description:
-    """A row a configuration: the cheapest, those that cost less, and the front."""
+    """One row per configuration: the cheapest, cheaper ones, and the front."""
     rows = [*named(size), *((_FRONT, one) for one in size.front)]
     names = field(_NAME, (name for name, _ in rows))
     return Description(
@@ -49,7 +49,7 @@ def describe(size: Size) -> Description:
 
 
 def _fields(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
-    """What is told of configurations: what they are, what they reach, what they keep."""
+    """The fields of configurations: their values, their outputs, and whether they meet targets."""
     for name in size.grid.names:
         values = [one.values[name] for one in each]
         yield Field(("values", name), values, size.model.parameters[name].unit, (name,))
@@ -60,7 +60,7 @@ def _fields(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
 
 
 def _reached(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
-    """The output that ranks configurations, and those that have targets."""
+    """The output that ranks configurations, and those with targets."""
     reached: dict[str, list[float | None]]
     reached = {size.ranking.output: [one.measure for one in each]}
     reached |= {g.output: [one.outputs[k] for one in each] for k, g in enumerate(size.goals)}
@@ -69,7 +69,7 @@ def _reached(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
 
 
 def _kept(size: Size, each: Sequence[Configuration]) -> Iterator[Field]:
-    """Whether all targets hold, with which probability, and by how much some are missed."""
+    """Whether all targets hold, with what probability, and by how much some are missed."""
     chances = [ABSENT if one.probability is None else one.probability for one in each]
     csv = () if size.chance is None else ("probability",)
     yield Field(("probability",), chances, csv=csv)
@@ -108,7 +108,7 @@ def _one(size: Size, configuration: Configuration) -> Row:
 
 
 def _scale(size: Size) -> Scale:
-    """By what is chosen and what it reaches."""
+    """Units chosen by the choices and the outputs."""
     model, each = size.model, [*(one for _, one in named(size)), *size.front]
     known, measure = model.parameters, model.meaning(size.ranking.output).unit
     chosen = [([one.values[n] for one in each], known[n].unit) for n in size.grid.names]
@@ -120,7 +120,7 @@ def _scale(size: Size) -> Scale:
 
 
 def named(size: Size) -> Iterator[tuple[str, Configuration]]:
-    """The best configuration and those that cost less, each once, with what it is."""
+    """The best configuration and cheaper ones, each once, with a description."""
     yield "cheapest", size.best
     less = {"nearest cheaper": size.nearest, "next cheaper": size.cheaper}
     less |= {f"less {name}": step for name, step in size.steps.items()}
@@ -170,7 +170,7 @@ _NO_NUMBERS = {
     _SATURATED: "the network saturates",
     _UNSOLVED: "headway does not solve it; simulate",
 }
-"""What a configuration misses of which there are no numbers, and what sentences say of it."""
+"""Why a configuration without results misses its goals, and how sentences say it."""
 
 
 def _missed(model: Model, one: Configuration) -> str | None:
@@ -183,12 +183,12 @@ def _missed(model: Model, one: Configuration) -> str | None:
 
 
 def _is_solved(model: Model, one: Configuration) -> bool:
-    """Whether some method solves a configuration without numbers: else it may yet do well."""
+    """Whether some method solves a configuration without results; otherwise it may yet suffice."""
     try:
         model.at(one.values).solve()
     except GraphError:
         return False
-    except HeadwayError:  # as of what saturates
+    except HeadwayError:  # as for saturation
         return True
     return True
 
@@ -214,7 +214,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
 
 
 def _binding(size: Size, scale: Scale) -> Iterator[str]:
-    """Say what stops each choice from being cheaper."""
+    """Say why each choice cannot be cheaper."""
     for name, step in size.steps.items():
         shown = scale.stated(step.values[name], size.model.parameters[name].unit)
         missed = _missed(size.model, step)
@@ -229,7 +229,7 @@ def _binding(size: Size, scale: Scale) -> Iterator[str]:
 
 
 def _front_table(size: Size, scale: Scale) -> Table:
-    """The front, thinned out where it is long."""
+    """The front, thinned out if it is long."""
     count = len(size.front)
     shown = min(count, _MOST_STEPS)
     each = [size.front[round(k * (count - 1) / max(shown - 1, 1))] for k in range(shown)]

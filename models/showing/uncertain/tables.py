@@ -18,17 +18,17 @@ from headway.models.uncertain.propagation import Propagation
 from headway.numerals import digits, significant
 
 MOST_OUTPUTS = 4
-"""Outputs that the table of a sweep shows with their bands."""
+"""Most outputs in the table of a sweep, with their bands."""
 
 _LIMITS = ("saturation_throughput", "knee_population")
-"""Outputs that a sweep tells of in a note, if at all."""
+"""Outputs that a sweep mentions in a note, if at all."""
 
-_LEAST = 1e-3  # of an index: errors below it are not told
+_LEAST = 1e-3  # errors of an index below this are not shown
 _SAME = 1e-9  # relative width of a band below which it is none
 
 
 def bands_tables(propagation: Propagation, scale: Scale) -> list[Table]:
-    """Bands over many operating points, or of outputs, classes and stations of a single one."""
+    """Bands over many operating points, or for outputs, classes and stations at a single one."""
     if np.prod(propagation.solution.shape) > 1:
         return [_sweep_table(propagation, scale), *_sweep_importances(propagation, scale)]
     return [
@@ -39,7 +39,7 @@ def bands_tables(propagation: Propagation, scale: Scale) -> list[Table]:
 
 
 def _notes(propagation: Propagation, scale: Scale) -> list[str]:
-    """What the bands are of, and the draws that saturate."""
+    """What the bands represent, and how many draws saturate."""
     parameters = propagation.model.parameters
     texts = [
         f"{name} {scale.ends(*p.interval, p.unit)}"
@@ -65,7 +65,7 @@ def _notes(propagation: Propagation, scale: Scale) -> list[str]:
 
 
 def _limit(propagation: Propagation) -> list[str]:
-    """The band of a saturation throughput that all of several operating points have."""
+    """The band of the saturation throughput, if it is the same at several operating points."""
     solution, name = propagation.solution, _LIMITS[0]
     if name not in solution.outputs or np.prod(solution.shape) < 2:
         return []
@@ -100,7 +100,7 @@ def _sweep_table(propagation: Propagation, scale: Scale) -> Table:
 
 
 def _varies(propagation: Propagation, name: str) -> bool:
-    """Whether the draws make a difference to an output at some point."""
+    """Whether the draws affect an output at some point."""
     low, high = propagation.band(name)
     with np.errstate(invalid="ignore"):
         return not bool(np.all(high - low <= _SAME * np.abs(high)))
@@ -135,7 +135,7 @@ def _outputs_table(propagation: Propagation, scale: Scale) -> Table:
 
 
 def _cells(propagation: Propagation, name: str, own_unit: Unit, scale: Scale) -> tuple[str, str]:
-    """A value and its band as texts, each with its unit."""
+    """A value and its band as text, each with its unit."""
     value = float(np.ravel(propagation.solution[name])[0])
     column = Column.of(name, value, own_unit, scale)
     low, high = (float(np.ravel(end)[0]) for end in propagation.band(name))
@@ -148,7 +148,7 @@ def _cells(propagation: Propagation, name: str, own_unit: Unit, scale: Scale) ->
 
 
 def _part_tables(propagation: Propagation, scale: Scale) -> list[Table]:
-    """Classes and stations: a number of each, and its band beside it."""
+    """Classes and stations: each number, with its band beside it."""
     solution = propagation.solution
     tables = []
     if solution.classes:
@@ -203,7 +203,7 @@ def _importance_table(propagation: Propagation) -> list[Table]:
 
 
 def _advice(propagation: Propagation, output: str) -> list[str]:
-    """Name the parameter to measure, at the last operating point where the draws tell."""
+    """Name the parameter to measure, by the last operating point where the draws show it."""
     for point in range(int(np.prod(propagation.solution.shape)) - 1, -1, -1):
         name = most_important(propagation.importance, output, point)
         if name is not None:
@@ -244,7 +244,7 @@ def _importance_notes(propagation: Propagation) -> tuple[str, ...]:
 
 
 def _sweep_importances(propagation: Propagation, scale: Scale) -> list[Table]:
-    """Shares by operating point, of the output asked for."""
+    """Shares by operating point, for the output asked for."""
     return [
         _by_point(propagation, output, scale)
         for output in _main(propagation)
@@ -253,7 +253,7 @@ def _sweep_importances(propagation: Propagation, scale: Scale) -> list[Table]:
 
 
 def _main(propagation: Propagation) -> list[str]:
-    """What importance is shown of in sweeps: percentiles asked for, else the mean."""
+    """The output whose importance a sweep shows: percentiles asked for, or else the mean."""
     solution = propagation.solution
     percentiles = [one.name for one in on_demand(propagation.importance.first)]
     return percentiles or (["response_time"] if solution.stations else [solution.outputs[0]])

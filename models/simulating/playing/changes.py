@@ -1,6 +1,7 @@
-"""What changes in a network while it is played: its servers, and jobs that come all at once.
+"""Changes of a network while it is simulated: its servers, and jobs that all come at once.
 
-All are rare beside events, so the twins of the kernel's functions make them, on the same arrays.
+They are rare compared with events, so they use the Python twins of the kernel's functions, on the
+same arrays.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from headway.models.simulating.playing.queues import start_next
 from headway.models.simulating.playing.run import Run, arguments
 from headway.queueing.playing.calendar import schedule
 
-_SCORE = 13  # arrays of a score among those that `play` takes
+_SCORE = 13  # arrays of a score among the arguments of `play`
 
 
 @contextmanager
@@ -29,19 +30,19 @@ def _opened(run: Run) -> Iterator[Play]:
 
 
 def await_arrivals(run: Run) -> None:
-    """Let each source of a run that has not begun wait for its first arrival, which else is now."""
+    """Draw the first arrival of each source of a run that has not begun; else it is now."""
     with _opened(run) as play:
         for source in range(play.sources):
             schedule(play, source, play.now + next_arrival(play, source))
 
 
 def set_servers(run: Run, counts: Mapping[int, int]) -> None:
-    """Give stations, by position, so many servers from now on; who is served now is served on.
+    """Set the servers of stations, by position, from now on; jobs in service continue.
 
     Parameters
     ----------
     run
-        Played until now.
+        The run, simulated until now.
     counts
         Servers of each station that changes, 0 or more.
     """
@@ -56,14 +57,14 @@ def set_servers(run: Run, counts: Mapping[int, int]) -> None:
 
 
 def let_come(run: Run, count: int) -> None:
-    """Let so many jobs of the first class come from outside now.
+    """Let a number of jobs of the first class arrive from outside now.
 
     Parameters
     ----------
     run
-        Played until now.
+        The run, simulated until now.
     count
-        Jobs, 0 or more.
+        Number of jobs, 0 or more.
     """
     run.grow(2 * count)
     with _opened(run) as play:

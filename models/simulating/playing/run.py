@@ -1,4 +1,4 @@
-"""Play a score in slices, so that Ctrl-C is heard and arrays grow between them."""
+"""Simulate a score in slices, so that Ctrl-C is noticed and arrays can grow in between."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,21 +16,21 @@ from headway.queueing.playing.times import NONE, Times
 from headway.records import dataclass
 
 SLICE = 2**18
-"""Events of a slice."""
+"""Events in a slice."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """What a run counted in some time.
+    """What a run counted over some time.
 
     Parameters
     ----------
     home
         The station of each queue.
     queues, gates, crowds
-        Rows of each; of them only what is `COUNTED`.
+        Rows of each, with the fields of `COUNTED` only.
     each
-        Times of the journeys that ended, by class.
+        Times of the finished journeys, by class.
     """
 
     home: IntArray
@@ -40,14 +40,14 @@ class Counts:
     each: dict[int, Times]
 
     def times(self, class_: int | None = None) -> Times:
-        """Times of the journeys that ended, of one class or of all."""
+        """Times of the finished journeys, of one class or of all."""
         if class_ is not None:
             return self.each[class_]
         return Times.of_all(self.each.values())
 
     @classmethod
     def of_all(cls, some: Sequence["Counts"]) -> "Counts":
-        """Those of several times together, one or more."""
+        """The counts of one or several times, joined."""
         if len(some) == 1:
             return some[0]
         sums = {name: getattr(some[0], name).copy() for name in COUNTED}
@@ -61,14 +61,14 @@ class Counts:
 
 
 class Run:
-    """A score that is being played.
+    """A score that is being simulated.
 
     Parameters
     ----------
     score
-        What is played.
+        The score.
     seed, replica
-        Of random numbers.
+        Seed of random numbers, and the number of the replica.
     kept
         Whether the time of each journey is kept.
     """
@@ -80,12 +80,12 @@ class Run:
         self._given = arguments(score, self.state)
 
     def play(self, until: float) -> None:
-        """Play until a time [s].
+        """Simulate until a time [s].
 
         Raises
         ------
         GraphError
-            For jobs that circulate without end while no time passes, and where none can move.
+            For jobs that circulate endlessly without time passing, and for deadlocks.
         """
         reason = Reason.MORE
         while reason is not Reason.DONE:
@@ -115,38 +115,38 @@ class Run:
         self._given = arguments(self.score, self.state)
 
     def _collect(self) -> None:
-        """Take the journeys that ended out of the state."""
+        """Take the finished journeys out of the state."""
         recorded = int(self.state.clock["recorded"][0])
         if recorded:
             self.take(self.state.journeys[:recorded])
             self.state.clock["recorded"] = 0
 
     def take(self, journeys: RowArray) -> None:
-        """Count the times of journeys that ended."""
+        """Add the times of finished journeys."""
         for c, before in self._times.items():
             own = journeys["time"][journeys["class_"] == c]
             self._times[c] = Times.of_all([before, Times.of(own)])
 
     def begin(self) -> None:
-        """Count anew from now on: the warm-up is over."""
+        """Start counting anew: the warm-up is over."""
         self.state.forget()
         self._times = dict.fromkeys(self._times, NONE)
 
     @property
     def events(self) -> int:
-        """Events so far."""
+        """Number of events so far."""
         return int(self.state.clock["events"][0])
 
     @property
     def counts(self) -> Counts:
-        """What it counted since it began to."""
+        """What was counted since the counts began."""
         self._collect()
         arrays = {name: getattr(self.state, name).copy() for name in COUNTED}
         return Counts(self.score.home, **arrays, each=dict(self._times))
 
 
 def arguments(score: Score, state: State) -> tuple[Any, ...]:
-    """What `play` takes before a time and a number of events: arrays, rows as int64 in one line.
+    """The arguments of `play` before the time and number of events: arrays, with rows as int64.
 
     Examples
     --------

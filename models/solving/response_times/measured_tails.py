@@ -1,4 +1,4 @@
-"""Percentiles of a fitted model whose data had percentiles: refused where its law is far off them.
+"""Percentiles of a model fitted to data with percentiles, refused if its law is far off them.
 
 If a model was fitted to the means of a test that also has percentiles, its file has the ratio of
 each measured percentile to that of the law. The ratio nearest in log(1 - p) is applied to other
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headway.models.structure.model import Model
 
 FAR = 1.25
-"""Times the percentile of a law, or less than 1 over it: from there on it is refused."""
+"""Ratio of a measured percentile to the law's, or its inverse, from which it is refused."""
 
 
 def check_tail(model: "Model", percent: float) -> None:

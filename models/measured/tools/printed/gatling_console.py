@@ -1,4 +1,4 @@
-"""Gatling's statistics on the console: the last of a run, in milliseconds."""
+"""Gatling's statistics on the console: the last ones of a run, in milliseconds."""
 
 import re
 
@@ -40,7 +40,7 @@ def _points(text: str, source: str) -> list[Point]:
 
 
 def _cells(run: ToolText, what: str) -> tuple[float | None, float | None]:
-    """The numbers of all requests and of those that succeeded; before 3.13 they stand as OK=."""
+    """The numbers of all requests, and of those that succeeded; before 3.13 as ``OK=``."""
     line = run.needs(
         rf"> {what}[^|\d]*?\|?\s+([\d.,-]+)\s*(?:\(OK=\s*([\d.,-]+)|\|\s*([\d.,-]+))",
         "> request count   960 (OK=960    KO=0     )",
