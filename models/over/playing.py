@@ -88,7 +88,7 @@ def played(
         model,
         _periods(network, plan, edges[0], several, *asked),
         _periods(network, plan, edges[0][[0, -1]], whole, *asked),
-        _only(fine, worst),
+        _one_period(fine, worst),
         "simulation",
         _error(several),
         target,
@@ -264,7 +264,7 @@ def _periods(
     percentiles: tuple[float, ...],
 ) -> Periods:
     """Answers of the periods between edges, over all days."""
-    together, means = _of_all(days), _means(days)
+    together, means = _times_by_period(days), _means(days)
     queues = [network.stations[k].name for k in network.queues]
     names = [station.name for station in network.stations]
     here = np.zeros(len(edges) - 1)
@@ -305,7 +305,7 @@ def _clients(days: list[list[_Played]], edges: FloatArray) -> dict[str, FloatArr
     return found | {name: np.where(none, np.nan, found[name]) for name, none in of_none.items()}
 
 
-def _of_all(days: list[list[_Played]]) -> list[Times]:
+def _times_by_period(days: list[list[_Played]]) -> list[Times]:
     """Times of journeys in each period, all days together."""
     return [Times.of_all(one.times for one in each) for each in zip(*days, strict=True)]
 
@@ -351,7 +351,7 @@ def _share_over(times: Times, target: float) -> float:
     return float(times.counts[times.sums > target * times.counts].sum() / times.count)
 
 
-def _only(periods: Periods, place: int) -> Periods:
+def _one_period(periods: Periods, place: int) -> Periods:
     """One of several periods, on its own."""
     here = slice(place, place + 1)
     kept: dict[str, Any] = {

@@ -81,7 +81,7 @@ def blueprint(model: Model) -> Blueprint:
     else:
         classes = tuple(_jobs(network, name, values, renewals) for name in graph.classes or (ALL,))
     blueprint = Blueprint(model.name, places, classes, regions=regions_of(network))
-    blueprint = replace(blueprint, beyond=_beyond(network, values, blueprint))
+    blueprint = replace(blueprint, beyond=_time_outside(network, values, blueprint))
     _check_classes(blueprint)
     return blueprint
 
@@ -272,7 +272,7 @@ def _times(
     return {c: values[t] * alone if t in values else serving.time for c, t in own.items()}
 
 
-def _beyond(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) -> float:
+def _time_outside(model: Model, values: Mapping[str, Amount], blueprint: Blueprint) -> float:
     """The time that a formula for the response time adds to the times at stations [s].
 
     The formula is evaluated for stations without waiting, and again for stations that take twice as

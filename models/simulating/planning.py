@@ -94,7 +94,7 @@ def schedule(
     journey = max(_journey(plan, jobs) for jobs in plan.crowd)
     known = loads or {}
     slowest = max(_relaxation(plan, k, known.get(p.name)) for k, p in enumerate(plan.places))
-    slowest = max([slowest, *(_outside(plan, region, known) for region in plan.regions)])
+    slowest = max([slowest, *(_region_relaxation(plan, region, known) for region in plan.regions)])
     warm_up = RELAXATIONS * slowest + JOURNEYS * journey
     wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
     rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
@@ -173,27 +173,29 @@ def _relaxation(plan: Blueprint, station: int, known: float | None) -> float:
 def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
     """The relaxation time of a station over S (1 + scv) / (2 m)."""
     closed = sum(jobs.population for jobs in plan.classes)
-    unlike, there = _fed(plan, station) if closed else (0.0, 0.0)
+    unlike, there = _feeding(plan, station) if closed else (0.0, 0.0)
     if plan.is_closed:
-        return _of_room(unlike, closed)
+        return _finite_room(unlike, closed)
     load, most = open_load(plan, station), plan.places[station].serving.places
     if known is not None and plan.gives_up:
         load = known  # the offered load may exceed what a station can do
     elif known is not None and not isfinite(most):
         load = max(known, load)
-    alone = _of_room(load, most)
+    alone = _finite_room(load, most)
     if not closed:
         return alone
     free = 1 - load
-    return max(alone + there / free**2, _of_room(unlike, closed) / free)
+    return max(alone + there / free**2, _finite_room(unlike, closed) / free)
 
 
-def _of_room(load: float, most: float) -> float:
+def _finite_room(load: float, most: float) -> float:
     """Relaxation time of M/M/1/N, over half of its service time."""
     return 1 / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1)))
 
 
-def _outside(plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float]) -> float:
+def _region_relaxation(
+    plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float]
+) -> float:
     """Relaxation time of jobs waiting outside a region of an open network, as in M/M/1 [s].
 
     Each place in the region becomes free after the time that a lone job spends inside.
@@ -208,7 +210,7 @@ def _outside(plan: Blueprint, region: SimulatedRegion, known: Mapping[str, float
     return float(max(spent)) / region.limit / (1 - sqrt(load)) ** 2
 
 
-def _fed(plan: Blueprint, station: int) -> tuple[float, float]:
+def _feeding(plan: Blueprint, station: int) -> tuple[float, float]:
     """Ratio of a station's rate to the rate at which others feed it, and the closed jobs it holds.
 
     The ratio is the smaller rate over the larger, for the class whose rates are the closest.

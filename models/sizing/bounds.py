@@ -48,7 +48,7 @@ def bounded(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Judge
     """
     ceiling = np.inf
     for name in resources:
-        grid, cheapest = _enough(grid, resources, name, cost, judge)
+        grid, cheapest = _without_too_small(grid, resources, name, cost, judge)
         ceiling = min(ceiling, cheapest)
     if not np.isfinite(ceiling):
         return BoundedGrid(grid, ceiling)
@@ -59,14 +59,14 @@ def bounded(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Judge
     return BoundedGrid(grid, ceiling)
 
 
-def _lined(grid: ChoiceGrid, resources: Sequence[str], name: str, place: int) -> ChoiceGrid:
+def _at_end(grid: ChoiceGrid, resources: Sequence[str], name: str, place: int) -> ChoiceGrid:
     """The grid with every resource but one at an end of its range."""
     ends = grid.ends(place)
     fixed = {other: (ends[other],) for other in resources if other != name}
     return replace(grid, values={**grid.values, **fixed})
 
 
-def _along(grid: ChoiceGrid, name: str, values: FloatArray) -> FloatArray:
+def _rows_by_value(grid: ChoiceGrid, name: str, values: FloatArray) -> FloatArray:
     """Results for each configuration of a grid, in rows by the value of one choice."""
     axis = grid.names.index(name)
     return np.moveaxis(values.reshape(grid.shape), axis, 0).reshape(grid.shape[axis], -1)
@@ -76,24 +76,24 @@ def _keeping(grid: ChoiceGrid, name: str, kept: slice) -> ChoiceGrid:
     return replace(grid, values={**grid.values, name: grid.values[name][kept]})
 
 
-def _enough(
+def _without_too_small(
     grid: ChoiceGrid, resources: Sequence[str], name: str, cost: Cost, judge: Judge
 ) -> tuple[ChoiceGrid, float]:
     """Exclude too small values of a resource; also return the least cost that meets all goals."""
-    line = _lined(grid, resources, name, -1)
+    line = _at_end(grid, resources, name, -1)
     if line.size > _MOST_TRIED:
         return grid, np.inf
     columns = line.at(np.arange(line.size))
     met = judge(columns).met
     if not met.any():  # no configuration does, and this row contains the nearest
         return line, np.inf
-    rows = _along(line, name, met.astype(float)).any(axis=1)
+    rows = _rows_by_value(line, name, met.astype(float)).any(axis=1)
     return _keeping(grid, name, slice(int(np.argmax(rows)), None)), cost.of(columns)[met].min()
 
 
 def _descended(grid: ChoiceGrid, resources: Sequence[str], cost: Cost, judge: Judge) -> float:
     """The least cost found by reducing one resource after another as far as possible."""
-    line = _lined(grid, resources, "", -1)
+    line = _at_end(grid, resources, "", -1)
     if line.size > _MOST_TRIED:
         return float(np.inf)
     columns = line.at(np.arange(line.size))
@@ -117,8 +117,8 @@ def _affordable(
     grid: ChoiceGrid, resources: Sequence[str], name: str, cost: Cost, ceiling: float
 ) -> ChoiceGrid:
     """Exclude values of a resource that cost too much even with the least of every other."""
-    line = _lined(grid, resources, name, 0)
+    line = _at_end(grid, resources, name, 0)
     if line.size > _MOST_TRIED:
         return grid
-    rows = _along(line, name, cost.of(line.at(np.arange(line.size)))).min(axis=1) <= ceiling
+    rows = _rows_by_value(line, name, cost.of(line.at(np.arange(line.size)))).min(axis=1) <= ceiling
     return _keeping(grid, name, slice(0, int(np.flatnonzero(rows)[-1]) + 1))

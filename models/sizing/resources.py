@@ -67,7 +67,7 @@ def _only_eases(graph: Structure, name: str) -> bool:
         for field in component.can.eased_by
         if _is_name(component.fields[field], name)
     }
-    others = [used for formula in _others(graph, name) for used in formula.names]
+    others = [used for formula in _other_formulas(graph, name) for used in formula.names]
     return bool(eased) and name not in others and not eased.intersection(_stations(others))
 
 
@@ -79,7 +79,7 @@ def _stations(names: Sequence[str]) -> set[str]:
     return {name.rpartition(".")[0] for name in names}
 
 
-def _others(graph: Structure, name: str) -> Iterator[Formula]:
+def _other_formulas(graph: Structure, name: str) -> Iterator[Formula]:
     """Every relevant formula, except those that relieve a station by this name."""
     yield from (*graph.bindings.values(), *graph.arrivals.values())
     yield from (route.probability for route in graph.routes)

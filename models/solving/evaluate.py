@@ -287,7 +287,7 @@ def differences(
         if not names:
             here = predict(values)
             return here, np.zeros((*here.shape, 0))
-        ends = {n: _around(values[n], sizes.get(n, 0.0), domains[n], step) for n in names}
+        ends = {n: _neighbours(values[n], sizes.get(n, 0.0), domains[n], step) for n in names}
         sides = [{**values, n: end} for n in names for end in ends[n]]
         here, *beside = _side_by_side(predict, [values, *sides])
         pairs = zip(names, beside[::2], beside[1::2], strict=True)
@@ -300,7 +300,7 @@ def differences(
     return both
 
 
-def _around(
+def _neighbours(
     value: Amount, size: float, domain: tuple[float, float], relative: float
 ) -> tuple[Amount, Amount]:
     """Neighbours of a value, within its range; the value itself where a step leads to its end.

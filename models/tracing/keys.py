@@ -148,7 +148,7 @@ def keyed(loads: Sequence[Requests], shares: Sequence[float]) -> Keyed:
     caller = np.concatenate([each.caller + k for each, k in zip(loads, begin, strict=False)])
     callee = _column(loads, "callee")
     outlives = ended > end[caller]
-    message = _column(loads, "message") | _mostly(outlives, entry[caller], callee)
+    message = _column(loads, "message") | _outliving(outlives, entry[caller], callee)
     waited = ~message
     own = own_times(start, end, caller[waited], began[waited], ended[waited])
 
@@ -199,7 +199,7 @@ def _column(loads: Sequence[Requests], name: str) -> NDArray[Any]:
     return np.concatenate([getattr(each, name) for each in loads])
 
 
-def _mostly(outlives: BoolArray, caller: IntArray, callee: IntArray) -> BoolArray:
+def _outliving(outlives: BoolArray, caller: IntArray, callee: IntArray) -> BoolArray:
     """Calls between two entries that mostly outlive the caller's request, so that nobody waits."""
     if not len(callee):
         return outlives
@@ -249,7 +249,7 @@ def _split(
         each
         for each, among in several.items()
         if any(
-            _apart(one, other)
+            _differ(one, other)
             for a, b in combinations(among, 2)
             for one, other in [
                 (worked[a], worked[b]),
@@ -315,7 +315,7 @@ def _matched(
         yield some.get(callee, none), others.get(callee, nobody)
 
 
-def _apart(some: _Moments, others: _Moments) -> bool:
+def _differ(some: _Moments, others: _Moments) -> bool:
     """Whether two means differ by over CLEAR standard errors and over APART of the mean."""
     if some.n < _FEW or others.n < _FEW:
         return False

@@ -67,12 +67,12 @@ def peers_of(requests: Keyed) -> tuple[dict[Key, Measured], dict[str, Pool]]:
         key = requests.keys[number]
         calls = np.flatnonzero(requests.callee == number)
         name = requests.service_of(key)
-        behind = _behind(requests, calls) if len(numbers) == 1 else _nothing(requests)
+        behind = _own_requests(requests, calls) if len(numbers) == 1 else _no_requests(requests)
         pools[name], entries[key] = _peer(requests, name, calls, behind)
     return entries, {name: pool for name, pool in pools.items() if pool.seen}
 
 
-class _Behind(NamedTuple):
+class _OwnRequests(NamedTuple):
     """Time that a peer's own requests take for each of its calls, b_l, and its errors [s].
 
     Parameters
@@ -90,12 +90,12 @@ class _Behind(NamedTuple):
     shared: float
 
 
-def _nothing(requests: Keyed) -> _Behind:
+def _no_requests(requests: Keyed) -> _OwnRequests:
     none = np.zeros(len(requests.loads))
-    return _Behind(none, none, 0.0)
+    return _OwnRequests(none, none, 0.0)
 
 
-def _behind(requests: Keyed, calls: IntArray) -> _Behind:
+def _own_requests(requests: Keyed, calls: IntArray) -> _OwnRequests:
     """Time per call of the requests that the only peer makes, summed over their entries."""
     took, error, shared = np.zeros((3, len(requests.loads)))
     times, sampled = requests.end - requests.start, 1 - min(requests.shares)
@@ -114,12 +114,14 @@ def _behind(requests: Keyed, calls: IntArray) -> _Behind:
             error[k] += (often * standard_error(times[rows], requests.trace[rows])) ** 2
             shared[k] += (doubt * mean) ** 2
     whole = float(took.sum())
-    return _Behind(
+    return _OwnRequests(
         took, np.sqrt(error), sqrt(float(shared.sum() * len(took))) / whole if whole else 0.0
     )
 
 
-def _peer(requests: Keyed, name: str, calls: IntArray, behind: _Behind) -> tuple[Pool, Measured]:
+def _peer(
+    requests: Keyed, name: str, calls: IntArray, behind: _OwnRequests
+) -> tuple[Pool, Measured]:
     """A peer's threads from its mean times and rates, and its entry."""
     caller = requests.caller[calls]
     times, load = (requests.ended - requests.began)[calls], requests.load[caller]

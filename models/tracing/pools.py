@@ -115,7 +115,7 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
         return Pool(inf, MOST_THREADS, inf)
     allowed: list[tuple[float, int]] = []
     for m in range(low, most):
-        apart = _apart(loads, met, m)
+        apart = _waiters(loads, met, m)
         if apart is None:
             break
         if apart.raw > _CLEAR and abs(apart.left) < _SAME:
@@ -193,7 +193,7 @@ class _Waiters(NamedTuple):
     always: bool
 
 
-def _apart(
+def _waiters(
     loads: Sequence[Arrivals], met: Sequence[tuple[IntArray, IntArray]], threads: int
 ) -> _Waiters | None:
     """How requests that would wait in a pool of this size differ; None where too few would."""

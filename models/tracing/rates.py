@@ -192,13 +192,13 @@ def _peaks(loads: Sequence[Seen], low: int, free: _Peak) -> dict[int, _Peak]:
     offered = max(each.rate * (each.gap + each.rest) for each in loads)
     peaks: dict[int, _Peak] = {}
     m, most = low, max(low, int(2 * offered)) + 10
-    while m < most and (m <= offered or not _alike(peaks, free)):
+    while m < most and (m <= offered or not _limit_makes_no_difference(peaks, free)):
         peaks[m] = _peak(loads, m)
         m = _next(m)
     return peaks
 
 
-def _alike(peaks: Mapping[int, _Peak], free: _Peak) -> bool:
+def _limit_makes_no_difference(peaks: Mapping[int, _Peak], free: _Peak) -> bool:
     """Whether the last number of threads tried does as well as no limit."""
     return bool(peaks) and abs(peaks[max(peaks)].deviance - free.deviance) < _ALIKE
 

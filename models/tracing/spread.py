@@ -43,10 +43,10 @@ def standard_error(values: FloatArray, trace: IntArray) -> float:
         return 0.0
     if (trace == trace[0]).all():
         return abs(float(values.mean()))
-    return _between(values, trace)
+    return _error_between_traces(values, trace)
 
 
-def _between(values: FloatArray, trace: IntArray) -> float:
+def _error_between_traces(values: FloatArray, trace: IntArray) -> float:
     """Standard error from the spread between traces; 0 for a single trace."""
     traces = int(np.count_nonzero(np.bincount(trace)))
     off = np.bincount(trace, values - values.mean())
@@ -83,7 +83,7 @@ def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> flo
     alone = standard_error(values, trace)
     numbers, sizes = np.unique(load, return_counts=True)
     means = np.array([values[load == k].mean() for k in numbers])
-    errors = np.array([_between(values[load == k], trace[load == k]) for k in numbers])
+    errors = np.array([_error_between_traces(values[load == k], trace[load == k]) for k in numbers])
     if not (errors > 0).all() or len(numbers) < _FEW:
         return alone
     weights = 1 / errors**2

@@ -144,7 +144,7 @@ class _Found:
             known = found[k].counts & (shares[k] >= _WHOLE and name not in self.longer)
             self.waits[each] = np.where(known, waits_of(found[k], pool.threads), np.nan)
         if name not in self.longer and pool.low < pool.high:
-            self.doubt[name] = _apart(whole, pool) / _SURE
+            self.doubt[name] = _wait_error(whole, pool) / _SURE
 
     def stretched(
         self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
@@ -176,7 +176,7 @@ class _Found:
         return Seen.of(gap, rest, each.trace, window, self.requests.shares[k])
 
 
-def _apart(whole: Sequence[Arrivals], pool: Pool) -> float:
+def _wait_error(whole: Sequence[Arrivals], pool: Pool) -> float:
     """How far mean waits are from those with the fewest and the most possible threads [s]."""
     means = [
         float(np.concatenate([waits_of(each, m)[each.counts] for each in whole]).mean())

@@ -126,19 +126,19 @@ def _end(profiled: Profiled, sign: int, most: float) -> Steps:
         value = float(np.clip(inside.value + reach, *limits))
         tried = yield value, inside.free
         if not tried.cost <= most:
-            return (yield from _between(profiled.best, inside, tried, most))
+            return (yield from _end_between(profiled.best, inside, tried, most))
         if value == limit:
             return limit
         inside, reach = tried, 2 * reach
     return limit
 
 
-def _between(best: Reached, inside: Reached, outside: Reached, most: float) -> Steps:
+def _end_between(best: Reached, inside: Reached, outside: Reached, most: float) -> Steps:
     """The end, between a value that fits and one that does not, by the root of the cost."""
     for _ in range(_REFINED):
         if abs(outside.value - inside.value) <= _CLOSE * abs(outside.value - best.value):
             break
-        value = _middle(best.cost, inside, outside, most)
+        value = _next_value(best.cost, inside, outside, most)
         tried = yield value, inside.free
         if tried.cost <= most:
             inside = tried
@@ -147,7 +147,7 @@ def _between(best: Reached, inside: Reached, outside: Reached, most: float) -> S
     return inside.value
 
 
-def _middle(least: float, inside: Reached, outside: Reached, most: float) -> float:
+def _next_value(least: float, inside: Reached, outside: Reached, most: float) -> float:
     """The next value to try: by ratios while the ends are far apart, then by a straight line."""
     near, far = inside.value, outside.value
     if near * far > 0 and not 1 / _FAR < near / far < _FAR:

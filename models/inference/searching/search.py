@@ -130,7 +130,7 @@ def _ends(problem: Problem, count: int) -> list[Optimum]:
     freed = _unstuck(problem, distinct(problem, lowest, count))
     kept = count if len(problem.whole) > 1 else max(count // 2, 1)
     ends = polish_all(problem, distinct(problem, freed, kept), _NEARLY)
-    beyond = _beyond(problem, min(ends, key=_cost).free)
+    beyond = _past_kink(problem, min(ends, key=_cost).free)
     return polish_all(problem, _lowest(problem, [*ends, *polish_all(problem, beyond, _NEARLY)]))
 
 
@@ -157,7 +157,7 @@ def _unstuck(problem: Problem, starts: FloatArray) -> FloatArray:
     return np.asarray(best[np.argsort(cost.min(axis=1), kind="stable")])
 
 
-def _beyond(problem: Problem, free: FloatArray) -> FloatArray:
+def _past_kink(problem: Problem, free: FloatArray) -> FloatArray:
     """The end reached with one value held, as it is or moved beyond a nearby kink."""
     width = len(free)
     places = np.tile(problem.inner(free), (3 * width, 1))
@@ -348,7 +348,7 @@ def over_whole(
     going = list(range(len(best)))
     while going := [k for k in going if best[k].cost > enough]:
         new = [(k, free) for k in going
-               for free in _beside(problem, best[k].free, factors[k], moving)
+               for free in _other_counts(problem, best[k].free, factors[k], moving)
                if _counts(problem, free[0]) not in known[k]]  # fmt: skip
         for k, free in new:
             known[k].add(_counts(problem, free[0]))
@@ -381,7 +381,7 @@ def _counts(problem: Problem, free: FloatArray) -> tuple[float, ...]:
     return tuple(v for n, v in zip(problem.names, free.tolist(), strict=True) if n in problem.whole)
 
 
-def _beside(
+def _other_counts(
     problem: Problem, free: FloatArray, factor: float, moving: frozenset[str]
 ) -> list[FloatArray]:
     """Values with a count one less, one more, or changed by a factor.

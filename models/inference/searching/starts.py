@@ -94,12 +94,12 @@ def _drawn(problem: Problem, first: FloatArray, nonlinear: int) -> FloatArray:
     near_first = initial + far * (2 * share[:half] - 1)
     low, high = initial - far, initial + far
     for k, name in enumerate(problem.names):
-        own = _usual(problem, name) if problem.logarithmic[k] else None
+        own = _log_range(problem, name) if problem.logarithmic[k] else None
         low[k], high[k] = own or (low[k], high[k])
     return problem.outer(np.vstack([near_first, low + (high - low) * share[half:]]))
 
 
-def _usual(problem: Problem, name: str) -> tuple[float, float] | None:
+def _log_range(problem: Problem, name: str) -> tuple[float, float] | None:
     """Range of the logarithm of a time, a rate, or a time for each unit of a rate."""
     power, data = problem.model.parameters[name].unit.dimension[:2]
     if data:
@@ -176,12 +176,14 @@ def _are_straight(problem: Problem, first: FloatArray, ways: tuple[tuple[int, ..
             changed[row, list(way)] *= factor**k
     if not _holds(problem, changed).all():
         return False
-    along = _along(problem.slopes(changed), first, ways)
+    along = _slopes_along(problem.slopes(changed), first, ways)
     size = np.abs(along).max(axis=(0, 1))
     return bool((np.abs(along[1:] - along[0]) <= _LINEAR * size).all() and (size > 0).all())
 
 
-def _along(slopes: FloatArray, free: FloatArray, ways: tuple[tuple[int, ...], ...]) -> FloatArray:
+def _slopes_along(
+    slopes: FloatArray, free: FloatArray, ways: tuple[tuple[int, ...], ...]
+) -> FloatArray:
     """Derivatives by the factors on the values of a direction, shape (..., points, directions)."""
     grown = slopes * free[..., None, :]
     return np.stack([grown[..., list(way)].sum(axis=-1) for way in ways], axis=-1)
@@ -193,7 +195,7 @@ def _solved_for(
     """The values with factors along linear directions solved for, trying all sets of bounds."""
     if not ways:
         return free
-    along = _along(problem.jacobian(free), free, ways)
+    along = _slopes_along(problem.jacobian(free), free, ways)
     rest = problem.residuals(free) - along.sum(axis=-1)
     low, high = _factors(problem, free, ways)
     best, least = np.ones_like(low), np.full(len(free), np.inf)

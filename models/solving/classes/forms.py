@@ -74,7 +74,7 @@ def _answers(graph: ModelGraph, values: Values) -> Amounts:
         demands = {c: v * times[c] for c, v in visits.items()}
         load = sum(rates[c] * demand for c, demand in demands.items())
         through = sum(rates[c] * v for c, v in visits.items())
-        more = _more(graph, name, load, values)
+        more = _wait_over_load(graph, name, load, values)
         here = {c: demands[c] * (1 + load * more) for c in rates}
         if (
             graph.stations[name].discipline.form is ProductForm.ALIKE
@@ -144,7 +144,7 @@ def _share(graph: ModelGraph, name: str, load: Amount, values: Values, law: str)
     return load / values.get(f"{name}.servers", 1)
 
 
-def _more(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
+def _wait_over_load(graph: ModelGraph, name: str, load: Amount, values: Values) -> Amount:
     """Waiting time of a job over the load; finite where there is no load."""
     kind = graph.stations[name].can.product_form
     servers = values.get(f"{name}.servers", 1)

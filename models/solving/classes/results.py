@@ -17,7 +17,7 @@ def system_by_class(graph: ModelGraph, solution: Result) -> Amounts:
     """Throughput and mean response time of all jobs and of each class."""
     rate, time = np.asarray(solution.throughput), np.asarray(solution.response_time)
     # what share of an overload each class gets through depends on more than the model says
-    carried = np.where((rate > 0) & np.isinf(time) & _overloaded(solution), np.nan, rate)
+    carried = np.where((rate > 0) & np.isinf(time) & _overloaded_classes(solution), np.nan, rate)
     values = {}
     for position, name in enumerate(graph.classes):
         values[of_class(name, "throughput")] = carried[position]
@@ -25,7 +25,7 @@ def system_by_class(graph: ModelGraph, solution: Result) -> Amounts:
     return values | {"throughput": carried.sum(axis=0), "response_time": _mean(time, rate)}
 
 
-def _overloaded(solution: Result) -> NDArray[np.bool_]:
+def _overloaded_classes(solution: Result) -> NDArray[np.bool_]:
     """Which classes visit a station offered more work than it can do; all if loads are unknown."""
     if solution.offered is None:
         return np.ones(np.shape(solution.throughput), bool)

@@ -219,7 +219,7 @@ def station_for(sharing: SharedStations, k: int, own: int) -> VisitedStation:
     if station.kind is ServiceKind.DELAY or time == 0:
         return Delay(time)
     if station.discipline.times is SojournLaw.HEAD_OF_LINE:
-        return _first(sharing, k, own)
+        return _by_priority(sharing, k, own)
     if station.discipline.shares:
         lanes = _lanes(sharing, k)
         servers = int(station.servers) // lanes
@@ -247,7 +247,7 @@ def _sharers(sharing: SharedStations, k: int) -> SharingClasses:
     return SharingClasses(*(tuple(one.tolist()) for one in each))
 
 
-def _first(sharing: SharedStations, k: int, own: int) -> ClassStation:
+def _by_priority(sharing: SharedStations, k: int, own: int) -> ClassStation:
     """A single server with non-preemptive priorities, for the jobs of one class."""
     graph, values = sharing.point.model.graph, sharing.point.values
     ranks = np.array([int(values[of_class(c, "priority")]) for c in graph.classes])

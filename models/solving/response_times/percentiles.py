@@ -85,7 +85,7 @@ def percentiles(solution: "Solution", requests: Sequence[Request]) -> "Solution"
             check_percent(percent)
         return layered_percentiles(solution, requests)
     _check(solution, percents)
-    find = _together if all_at_once(solution) else _one_by_one
+    find = _at_all_points if all_at_once(solution) else _one_by_one
     times, laws = find(solution, [percent / 100 for percent in percents])
     values = {
         one.name: np.reshape(times[percents.index(one.number)][one.owner], solution.shape)
@@ -229,7 +229,7 @@ def _one_by_one(solution: "Solution", shares: Sequence[float]) -> tuple[Times, l
     ], laws
 
 
-def _together(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
+def _at_all_points(solution: "Solution", shares: Sequence[float]) -> tuple[Times, list[Laws]]:
     """Such times for all points at once, with a distribution for each set of visited stations."""
     stable = _stable(solution)
     laws = [_laws(solution.point(int(k))) for k in _one_of_each(solution, stable)]

@@ -38,7 +38,7 @@ def test_any_percentile_is_an_answer_that_is_computed_when_asked(monkeypatch):
     def never(*_):
         raise AssertionError("nobody asked for a percentile")
 
-    monkeypatch.setattr(percentiles, "_together", never)
+    monkeypatch.setattr(percentiles, "_at_all_points", never)
     monkeypatch.setattr(percentiles, "_one_by_one", never)
     assert SINGLE.solve().response_time == pytest.approx(0.005)
 

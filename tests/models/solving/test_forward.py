@@ -72,7 +72,7 @@ def test_together_as_one_by_one(kinds, times, chance, share):
     solution = model.solve(arrival_rate=np.array([0.0, 0.8, 2.5]))
 
     assert is_feed_forward(solution)
-    (together,), laws = percentiles._together(solution, [share])
+    (together,), laws = percentiles._at_all_points(solution, [share])
     (alone,), every = percentiles._one_by_one(solution, [share])
 
     # Tolerance: as above; what takes next to no time has next to no percentile.
@@ -98,7 +98,7 @@ def test_nfs_server_through_saturation():
     rates = np.array([100.0, 512.0, 900.0, 1500.0, 1600.0])
 
     solution = model.solve(arrival_rate=rates)
-    (together,), _ = percentiles._together(solution, [0.95])
+    (together,), _ = percentiles._at_all_points(solution, [0.95])
     (alone,), _ = percentiles._one_by_one(solution, [0.95])
 
     assert together[""] == pytest.approx(alone[""], rel=1e-9)
