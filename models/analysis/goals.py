@@ -73,6 +73,11 @@ class Goal:
         """By how much values miss the limit, relative to it; negative if they keep it.
 
         Infinite for NaN, which stands for an unsustainable load. Absolute for a limit of 0.
+
+        Examples
+        --------
+        >>> Goal("throughput", Sense.AT_LEAST, 500.0).misses([400.0, 750.0]).tolist()
+        [0.2, -0.5]
         """
         return self._beyond(values) / (abs(self.limit) or 1.0)
 
@@ -98,7 +103,13 @@ class Goal:
         )
 
     def met(self, values: FloatArray | Sequence[float]) -> NDArray[np.bool_]:
-        """Which values keep the limit; rounding (1e-12 of the limit) is forgiven."""
+        """Which values keep the limit; rounding (1e-12 of the limit) is forgiven.
+
+        Examples
+        --------
+        >>> Goal("response_time", Sense.AT_MOST, 0.3).met([0.2, 0.4]).tolist()
+        [True, False]
+        """
         return np.asarray(self._beyond(values) <= _ROUNDING * abs(self.limit))
 
     def shown(self, model: Model, value: float, scale: Scale = _ANY) -> str:

@@ -130,7 +130,7 @@ class _Found:
 
 
 Why = Callable[[Point], _Found | None]
-"""Says what is wrong with one point; None if nothing is."""
+"""A function that says what is wrong with one point; None if nothing is."""
 
 
 def each_point(kind: FindingKind, why: Why) -> Look:
@@ -480,7 +480,7 @@ CONTRADICTIONS: dict[FindingKind, Look] = {
 
 
 def contradictions(points: Sequence[Point]) -> tuple[Finding, ...]:
-    """What contradicts itself within points, whoever made them.
+    """Contradictions within points, whoever made them.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class ClosedView:
     Parameters
     ----------
     delay, service_time, servers
-        Of the server whose closed throughput is nearest to the measurements [s].
+        The server whose closed throughput is nearest to the measurements [s].
     scv
         Squared coefficient of variation of service times; None without suitable percentiles.
     misfit
@@ -63,7 +63,7 @@ class OpenPoint:
     Parameters
     ----------
     population, throughput, utilisation
-        Of the closed point; throughput in [1/s].
+        Population, throughput [1/s] and utilisation of the closed point.
     closed
         The measured mean response time [s].
     response_time, percentiles

@@ -19,7 +19,7 @@ def check_blocking_rooms(
     Parameters
     ----------
     stations, classes, source
-        Those of the file, and its name for messages.
+        Stations and classes of the file, and its name for messages.
     boxes, links
         Boxes by name, and the targets of their connections.
 

@@ -1,7 +1,7 @@
-"""Titles of columns: what a table's heading says of the quantity below it, and of its unit.
+"""Titles of columns: the quantity of the column, and its unit.
 
 People write ``response_ms``, ``Response Time [ms]``, ``latency (us)``, ``p99Ms``, ``Requests/sec``
-and ``IOPS``. One grammar reads them all: words, of which the last ones may be a unit, or a unit in
+and ``IOPS``. One grammar reads them all: words, of which the last may be a unit, or a unit in
 brackets.
 """
 
@@ -13,13 +13,13 @@ from headway.errors import UnitError
 from headway.models.language.units import Dimension, Unit, unit
 
 RATE = "rps"
-"""The quantity of a title that is nothing but a rate of operations: ``req/s``, ``IOPS``."""
+"""The quantity of a title that is only a rate of operations: ``req/s``, ``IOPS``."""
 
 FILLING = frozenset((
     "mean", "avg", "average", "number", "num", "no", "of", "count", "concurrent", "active",
     "total", "in", "the",
 ))  # fmt: skip
-"""Words of a title that do not change what it is of."""
+"""Words that do not change the quantity of a title."""
 
 _TIMES = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
@@ -43,7 +43,7 @@ _WORK = frozenset((
     "transactions", "txn", "txns", "query", "queries", "io", "ios", "iteration", "iterations",
     "call", "calls", "hit", "hits", "page", "pages", "command", "commands",
 ))  # fmt: skip
-"""Words for operations; they are a unit only where a time divides them."""
+"""Words for operations; they are a unit only if a time divides them."""
 
 _RATES = {
     f"{prefix}{name}": f"{scale}op/s"
@@ -68,11 +68,11 @@ def split_header(column: str) -> tuple[str, Unit | None]:
     ----------
     column
         For example ``response_ms``, ``throughput_ops_s``, ``gap_us_per_kb``, ``system``; with the
-        unit in brackets, ``Response time [ms]``; or as people speak, ``Requests per second``.
+        unit in brackets, ``Response time [ms]``; or in plain words, ``Requests per second``.
 
     Returns
     -------
-    Name and unit; no unit where the title says none.
+    Name and unit; no unit if the title has none.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def unit_in_words(text: str) -> Unit:
     Raises
     ------
     UnitError
-        For what is none, as `headway.models.language.units.unit`.
+        For any other text, as `headway.models.language.units.unit`.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def unit_in_words(text: str) -> Unit:
 
 
 def plain_title(title: str) -> str:
-    """A title as roles use it: lower case, without unit and filler words.
+    """A title in the form that roles use: lower case, without unit and filler words.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def plain_title(title: str) -> str:
 
 
 def _from_brackets(title: str) -> tuple[str, Unit | None] | None:
-    """Name and unit of a title with brackets; None where no bracket holds a unit."""
+    """Name and unit of a title with brackets; None if no bracket contains a unit."""
     for match in reversed(list(re.finditer(_BRACKETS, title))):
         pieces = [piece.strip() for piece in re.split("[,;]", match[1])]
         for piece in pieces:
@@ -158,13 +158,13 @@ def _unit_or_none(text: str, read: Callable[[str], Unit] = unit_in_words) -> Uni
 
 
 def _nameless(title: str, unit_given: Unit) -> str:
-    """What to call a title that is a unit and nothing else."""
+    """The name for a title that is only a unit."""
     is_rate = unit_given.dimension == unit("op/s").dimension
     return RATE if is_rate else "_".join(_words(title))
 
 
 def _words(title: str) -> tuple[str, ...]:
-    """Words of a title in small letters; ``responseTime`` is two, and a slash is ``per``."""
+    """Words of a title in lower case; ``responseTime`` is two words, and a slash is ``per``."""
     return tuple(word.lower() for word in _split(title))
 
 
@@ -189,7 +189,7 @@ def _doubtful(title: str) -> frozenset[str]:
 def _from_words(
     words: tuple[str, ...], doubtful: frozenset[str]
 ) -> tuple[tuple[str, ...], Unit | None]:
-    """Part words into a name and the unit at their end; which statistic it is may follow."""
+    """Divide words into a name and the unit at their end; the name of a statistic may follow."""
     end = len(words)
     while end > 1 and _is_statistic(words, end - 1):
         end -= 1
@@ -213,7 +213,7 @@ def _is_statistic(words: Sequence[str], index: int) -> bool:
 
 
 def _first_of_unit(words: tuple[str, ...]) -> int:
-    """Where the unit begins that ends these words; one word at least is the name but of rates."""
+    """Where the unit at the end of these words begins; except in rates, a name is before it."""
     if _is_rate([word for word in words if word not in FILLING]):
         return next(i for i, word in enumerate(words) if word not in FILLING)
     if words and words[-1] in (*_SHARES, *_RATES):
@@ -222,11 +222,11 @@ def _first_of_unit(words: tuple[str, ...]) -> int:
     while first > 1 and (words[first - 1] in _KNOWN or words[first - 1] == "per"):
         first -= 1
     if words[first : first + 1] == ("per",) and len(words) - first > 2:
-        first += 2  # the time of ``time per request [ms]``
+        first += 2  # skips the time of ``time per request [ms]``
     while first < len(words) and words[first] in _WORK and not _is_rate(words[first:]):
         first += 1
     if words[first : first + 1] == ("min",) and {*words[first + 1 :]} & _TIMES.keys():
-        first += 1  # the least time: no time divides another
+        first += 1  # skips the smallest time: no time divides another
     return first
 
 
@@ -242,7 +242,7 @@ def _is_rate(words: Sequence[str]) -> bool:
 
 
 def _unit_of(words: tuple[str, ...]) -> Unit | None:
-    """The unit that words are; the words after the first divide if they are a time."""
+    """The unit that words stand for; words after the first divide if they are a time."""
     if len(words) == 1 and words[0] in _SHARES:
         return unit("%")
     parts = [_KNOWN.get(word, "") for word in words if word != "per"]
@@ -271,7 +271,7 @@ def header(name: str, dimension: Dimension) -> str:
 
 
 def spoken(name: str) -> str:
-    """A name in words; a population in those for what it counts.
+    """A name in words; for a population, the word for what it counts.
 
     Examples
     --------
@@ -283,12 +283,12 @@ def spoken(name: str) -> str:
 
 
 def axis_title(name: str, shown: Unit) -> str:
-    """Words and unit of an axis, each said once; a number of clients is what they are called.
+    """Words and unit of an axis, without repetition; numbers of clients are named by the clients.
 
     Parameters
     ----------
     name
-        Of a parameter or an output.
+        Name of a parameter or an output.
     shown
         The unit.
 

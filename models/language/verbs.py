@@ -1,7 +1,7 @@
-"""What a value can be asked that rooms above its own do: to be solved, shown, drawn, fitted.
+"""What can be asked of a value that rooms above implement: solving, showing, drawing, fitting.
 
-A value knows the verb and nothing of who does it. `headway.models.door` has the table of both and
-hands it over here when `headway.models` is imported; only `who_does` looks into it.
+A value knows the verb, but not who implements it. `headway.models.door` has the table of both, and
+hands it over here when `headway.models` is imported; only `who_does` reads it.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "headway.renderers"
-"""Entry points by which other packages say who does a verb: ``KIND.VERB = module:function``."""
+"""Entry points by which other packages implement verbs: ``KIND.VERB = module:function``."""
 
 DESCRIBE = "describe"
-"""The verb from which the forms of an answer follow."""
+"""The verb from which all forms of an answer follow."""
 
 _PLACES: dict[tuple[str, str], str] = {}
 _FORMS: dict[str, str] = {}
@@ -29,10 +29,10 @@ def open_door(places: Mapping[str, Mapping[str, str]], forms: Mapping[str, str] 
     Parameters
     ----------
     places
-        Functions as ``module:name``, by verb, by the name of the kind of value. What is said of
-        a kind holds for those made from it.
+        Functions as ``module:name``, by verb, then by the name of the kind of value. An entry for a
+        kind also applies to kinds derived from it.
     forms
-        Functions by verb for every kind that is described: its tables, rows, JSON and CSV.
+        Functions by verb for every kind that has a description: its tables, rows, JSON and CSV.
 
     Examples
     --------
@@ -55,14 +55,14 @@ def perform(value: object, verb: str, *details: Any) -> Any:
     value
         A model or an answer.
     verb
-        What to do with it.
+        The verb.
     details
-        What else the function takes.
+        Further arguments of the function.
 
     Raises
     ------
     TypeError
-        Where nobody has said who does this with such a value.
+        If no function does this with such a value.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
     Raises
     ------
     TypeError
-        Where nobody has said who does it, and no other package offers to.
+        If there is no function, and no other package offers one.
     PackageError
-        Where one offers to, and cannot.
+        If a package offers one, but it cannot be used.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
 
 
 def _own(kind: type, verb: str) -> Callable[..., Any] | None:
-    """Find the function among headway's own."""
+    """The function among headway's own."""
     for known in kind.__mro__:
         place = _PLACES.get((known.__name__, verb))
         if place is not None:
@@ -109,7 +109,7 @@ def _own(kind: type, verb: str) -> Callable[..., Any] | None:
 
 
 def _from_outside(kind: type, verb: str) -> Callable[..., Any] | None:
-    """Find the function among what other packages offer, for answers of their own."""
+    """The function among those that other packages offer for their own answers."""
     for known in kind.__mro__:
         function: Callable[..., Any] | None = outside(GROUP, f"{known.__name__}.{verb}", _function)
         if function is not None:

@@ -189,7 +189,7 @@ def _slowness(plan: Blueprint, station: int, known: float | None) -> float:
 
 
 def _finite_room(load: float, most: float) -> float:
-    """Relaxation time of M/M/1/N, over half of its service time."""
+    """Relaxation time of M/M/1/N, in service times."""
     return 1 / (1 + load - 2 * sqrt(load) * cos(pi / (most + 1)))
 
 

@@ -256,15 +256,33 @@ class Between:
         return values
 
     def counting(self) -> "Between":
-        """Whole numbers between the same ends."""
+        """Whole numbers between the same ends.
+
+        Examples
+        --------
+        >>> Between(1.0, 3.0).counting().at(np.array([0.3, 0.4])).tolist()
+        [1.0, 2.0]
+        """
         return replace(self, whole=True)
 
     def ends(self) -> FloatArray:
-        """The least and the largest value."""
+        """The least and the largest value.
+
+        Examples
+        --------
+        >>> Between(1.0, 3.0).ends().tolist()
+        [1.0, 3.0]
+        """
         return np.array([self.low, self.high])
 
     def describe(self) -> dict[str, Any]:
-        """What JSON shows of it."""
+        """What JSON shows of it.
+
+        Examples
+        --------
+        >>> Between(1.0, 3.0).describe()["law"]
+        'uniform'
+        """
         law = "logarithmic" if self.logarithmic else "uniform"
         return {"low": self.low, "high": self.high, "law": law, "whole": self.whole}
 

@@ -129,7 +129,7 @@ class Expected:
     Parameters
     ----------
     measure
-        Such as ``Utilization``.
+        Name of the measure, such as ``Utilization``.
     station, job_class
         Where it was measured; empty for all of them.
     value

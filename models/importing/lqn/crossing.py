@@ -1,6 +1,7 @@
 """Forks and joins of activities that are not nested: a join of branches of several forks.
 
-What is done between two of them is a branch, which waits for those that lead to its fork or join.
+The activities between two of them are a branch, which waits for the branches that lead to its fork
+or join.
 """
 
 from collections import deque
@@ -13,7 +14,7 @@ from headway.records import dataclass
 
 @dataclass(frozen=True)
 class Join:
-    """Where branches at once meet: the activities before it, and how many are needed."""
+    """A join of parallel branches: the activities before it, and how many are needed."""
 
     number: int
     names: tuple[str, ...]
@@ -28,29 +29,29 @@ class Split:
 
 
 Met: TypeAlias = Join | Split | None
-"""Where what is done from an activity on meets others, or nowhere."""
+"""Where a path of activities meets other paths; None if it ends."""
 
 
 class Activities(Protocol):
     """A graph of activities."""
 
     def follow(self, name: str, entry: str) -> tuple[Flow, Met]:
-        """What is done from an activity on, up to where it meets others."""
+        """The flow from an activity to where it meets others."""
 
     def behind(self, join: Join, entry: str) -> tuple[list[Flow], Met]:
-        """What is done behind a join."""
+        """The flow after a join."""
 
     def wrong(self, what: str) -> ModelFileError:
-        """What is wrong with it."""
+        """The error of something in the graph."""
 
 
 class Crossing:
-    """All that follows from a fork whose branches do not meet in one join.
+    """The flow from a fork whose branches do not meet in one join.
 
     Parameters
     ----------
     activities, entry
-        The graph, and the entry for which it is followed.
+        The graph, and the entry whose flow is followed.
     """
 
     def __init__(self, activities: Activities, entry: str) -> None:
@@ -63,12 +64,13 @@ class Crossing:
         self.seen: set[str] = set()
 
     def of(self, names: tuple[str, ...]) -> Together | None:
-        """The branches of a fork to these activities; None where a join needs others as well.
+        """The branches of a fork to these activities; None if a join needs other branches as well.
 
         Raises
         ------
         ModelFileError
-            For activities that go round, and a join of some branches with all of an inner fork.
+            For activities in a loop, and a join of some branches together with all of an inner
+            fork.
         """
         self._split(names, NOBODY)
         while self.todo:

@@ -1,10 +1,10 @@
 """Fan-in and fan-out between replicas of tasks in LQNX files.
 
-R_s F_out = R_d F_in: each of R_s copies of a caller goes to F_out copies of the task it calls, with
-the mean number of calls to each, and each of these R_d copies is called by F_in. What a file does
-not say follows from the other; where it says neither, all share a single copy at either end, and
-otherwise both are 1. Source: Franks and others, *Layered Queueing Network Solver
-and Simulator User Manual*, Replication.
+R_s F_out = R_d F_in: each of the R_s copies of a caller calls F_out copies of the callee, with the
+mean number of calls to each, and each of these R_d copies is called by F_in. If a file states one,
+the other follows; if it states neither, all copies use the single copy at the other end, and
+otherwise both are 1. Source: Franks and others, *Layered Queueing Network Solver and Simulator User
+Manual*, Replication.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,29 +26,29 @@ from headway.queueing.layers.system import LayeredSystem
 
 
 class _Reading(Protocol):
-    """What reads a file."""
+    """A reader of a file."""
 
     def number(self, element: Element, key: str, place: str, default: float) -> float:
-        """A number in it."""
+        """A number in the file."""
 
     def wrong(self, place: str, what: str) -> ModelFileError:
-        """What is wrong there."""
+        """The error of something in the file."""
 
 
 def fans_of(reading: _Reading, root: Element, layers: Layers) -> dict[str, dict[str, Formula]]:
-    """The fan-out of each task to each that it calls, where one of both has replicas.
+    """The fan-out of each task to each of its callees, if one of the two has replicas.
 
     Parameters
     ----------
     reading, root
-        What reads the file, and its root.
+        The reader of the file, and the file's root.
     layers
-        Its parts with numbers.
+        The layers with numbers.
 
     Raises
     ------
     ModelFileError
-        Where fan-in and fan-out do not fit the numbers of replicas.
+        If fan-in and fan-out do not match the numbers of replicas.
     """
     elements = {task.get("name", ""): task for task in root.iter("task")}
     outs = {
@@ -78,7 +78,7 @@ def fans_of(reading: _Reading, root: Element, layers: Layers) -> dict[str, dict[
 def _both(
     leaves: float | None, enters: float | None, here: float, there: float
 ) -> tuple[float, float]:
-    """Fan-out and fan-in, where one or both may not be stated."""
+    """Fan-out and fan-in, one or both of which may not be stated."""
     if leaves is not None:
         return leaves, here * leaves / there if enters is None else enters
     if enters is not None:
@@ -98,7 +98,7 @@ def _said(
 
 
 def _callers(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
-    """Each task with each that it calls, once."""
+    """Pairs of each task and each of its callees, once."""
     yield from dict.fromkeys(
         (entry.task, entries[other].task)
         for entry in entries.values()
@@ -108,9 +108,9 @@ def _callers(entries: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
 
 
 def with_fans(system: LayeredSystem) -> LayeredSystem:
-    """The same system with every fan-out stated, as LQNX has no calls that choose a copy.
+    """The system with every fan-out stated, as LQNX has no calls that choose a copy.
 
-    A call of mean m that chooses any of R copies is R calls of mean m / R.
+    A call with mean m that chooses any of R copies becomes R calls with mean m / R.
     """
     tasks, entries = dict(system.tasks), dict(system.entries)
     for source, target in _callers(system.entries):

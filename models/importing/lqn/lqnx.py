@@ -47,8 +47,8 @@ _SECONDS = "host-demand-mean", "think-time"
 _CALLS = {"synch-call": True, "asynch-call": False}
 _ORDERS = {"STOCHASTIC": False, "DETERMINISTIC": True}
 _PHASES = 1, 2, 3
-_MOST_PARTS = 2_000  # steps of a flow with its choices written out
-_DEEPEST = 150  # activities in a row: Python's own stack
+_MOST_PARTS = 2_000  # most steps of a flow, with its choices written out
+_DEEPEST = 150  # most activities in a row, because of Python's own stack
 
 Known = TypeVar("Known")
 
@@ -149,7 +149,7 @@ class _Reading:
         return Layers(processors, tasks, entries)
 
     def check_replies(self, root: Element) -> None:
-        """Refuse graphs of activities without a reply to those who wait for one."""
+        """Refuse graphs of activities that never reply to callers that wait."""
         waits = {call.get("dest") for call in root.iter("synch-call")}
         silent = self.drawn - {one.get("name", "") for one in root.iter("reply-entry")}
         for entry in sorted(silent & waits):
@@ -158,7 +158,7 @@ class _Reading:
             raise self.wrong(place, what)
 
     def once(self, kind: str, name: str, known: Mapping[str, object]) -> None:
-        """Refuse a name that was there before."""
+        """Refuse a name that has occurred before."""
         if name in known:
             msg = f"{self.source}: {kind} {name} is there twice; rename one"
             raise ModelFileError(msg)
@@ -195,7 +195,7 @@ class _Reading:
         return self.variables.formula_of(text, f"{place}: {key}", seconds=key in _SECONDS)
 
     def members(self, element: Element, place: str, what: str) -> Formula:
-        """Servers, threads or clients: a parameter, but for a single server."""
+        """Servers, threads or clients: a parameter, except for a single server."""
         text = element.get("multiplicity", "1")
         if "$" in text and element.get("scheduling") != "inf":
             return self.variables.formula_of(text, f"{place}: multiplicity")
@@ -224,7 +224,7 @@ class _Reading:
         return words[word]
 
     def parameter(self, name: str, value: float, seconds: bool = False) -> str:  # noqa: FBT001, FBT002
-        """A number that is worth a name of its own."""
+        """A number that becomes a parameter of its own."""
         while name in self.variables.names:
             name = f"{name}_2"
         self.parameters[name] = Parameter(name, None, unit("s") if seconds else ONE, 0.0)
@@ -245,7 +245,7 @@ class _Reading:
         return Processor(servers, discipline, speed, copies)
 
     def refuse(self, element: Element, place: str, usual: Mapping[str, str]) -> None:
-        """Refuse attributes with other values than the usual ones."""
+        """Refuse attributes with other values than the defaults."""
         for name, value in usual.items():
             if element.get(name, value) != value:
                 raise self.wrong(place, f"{name} {quoted(element.get(name, ''))} is not supported")
@@ -298,7 +298,7 @@ class _Reading:
             yield name, Entry(task, flow, rate, forwards, rank)
 
     def check_type(self, entry: Element, place: str, *, phased: bool) -> None:
-        """Refuse types that are none, and those of entries of the other kind."""
+        """Refuse unknown types of entry, and types that contradict the entry's contents."""
         kind = entry.get("type", "")
         if kind.upper() not in (*_PHASED, *_DRAWN):
             what = f"type {quoted(kind)} is none; it is PH1PH2 with phases, and NONE without"
@@ -308,7 +308,7 @@ class _Reading:
             raise self.wrong(place, f"it {has}, but its type is {kind}; change one of them")
 
     def phases(self, activities: list[Element], place: str, *, clients: bool) -> Flow:
-        """The first phase, the reply, and others behind it; of clients, one after the other."""
+        """The first phase, the reply, and the other phases after it; for clients, all in series."""
         by_phase: dict[int, Step] = {}
         for one in activities:
             number = self.number(one, "phase", place, 1.0)
@@ -385,7 +385,7 @@ class _Activities:
             raise self.wrong(what)
 
     def _check_names(self, entries: set[str]) -> None:
-        """Refuse starts and replies of entries that the task has not, and replies of nothing."""
+        """Refuse starts and replies of entries that the task lacks, and replies of no entry."""
         for bound in self.starts:
             if bound not in entries:
                 what = f"an activity is bound to {quoted(bound)}, which is no entry of it"
@@ -399,7 +399,7 @@ class _Activities:
                 raise self.wrong(what)
 
     def check_use(self) -> None:
-        """Refuse activities that follow from no entry, or by two ways that do not join."""
+        """Refuse activities that follow from no entry, or by two paths that do not join."""
         self._check_again()
         reached = {name for name, _ in self.known}
         for name in self.steps:
@@ -444,7 +444,7 @@ class _Activities:
                 self.led.add(name)
 
     def flow(self, entry: str) -> Flow:
-        """What is done for an entry, from the activity that is bound to it."""
+        """The flow of an entry, from the activity that is bound to it."""
         place = f"entry {entry}"
         if entry not in self.starts:
             raise self.reading.wrong(place, "no activity is bound to it")
@@ -459,7 +459,7 @@ class _Activities:
         return flow
 
     def _lone(self, join: Join, entry: str) -> str:
-        """Why a join is none: its activities are of several entries, or follow from no fork."""
+        """Why a join is invalid: its activities are of several entries, or follow no fork."""
         others = [e for e, at in self.starts.items() if e != entry and self._meets(at, e, join)]
         if not others:
             return "its activities meet in a join without a fork"
@@ -469,11 +469,11 @@ class _Activities:
         )
 
     def _meets(self, start: str, entry: str, join: Join) -> bool:
-        """Whether what follows from an activity ends in a join."""
+        """Whether the flow from an activity ends in a join."""
         return self.follow(start, entry)[1] == join
 
     def follow(self, name: str, entry: str) -> tuple[Flow, Met]:
-        """What is done from an activity on, to the end or to a join."""
+        """The flow from an activity to the end or to a join."""
         if name not in self.steps:
             what = f"{quoted(name)} is no activity"
             raise self.wrong(what)
@@ -503,7 +503,7 @@ class _Activities:
         return Series((*parts, *rest)), met
 
     def _post(self, after: Element | None, entry: str) -> tuple[list[Flow], Met]:
-        """What follows: one activity, a choice, branches at once, or loops."""
+        """What follows: one activity, a choice, parallel branches, or loops."""
         if after is None:
             return [], None
         members = after.findall("activity")
@@ -549,7 +549,7 @@ class _Activities:
         return [*parts, flow], met
 
     def _fork(self, names: list[str], entry: str) -> tuple[list[Flow], Met]:
-        """Branches that all meet in one join, or end; or those of this fork and of others in it."""
+        """Branches that all meet in one join, or end; or those of this fork and of inner forks."""
         each = [self.follow(name, entry) for name in names]
         flows = tuple(flow for flow, _ in each)
         meets = {met for _, met in each}
@@ -563,16 +563,16 @@ class _Activities:
         return ([], Split(tuple(names))) if crossed is None else ([crossed], None)
 
     def behind(self, join: Join, entry: str) -> tuple[list[Flow], Met]:
-        """What is done behind a join."""
+        """The flow after a join."""
         return self._post(self.after[join.number], entry)
 
     def wrong(self, what: str) -> ModelFileError:
-        """What is wrong with it."""
+        """The error of something in the graph."""
         return self.reading.wrong(self.place, what)
 
 
 def _parted(ways: list[tuple[Formula, Flow]]) -> tuple[list[tuple[Formula, Flow]], list[Flow]]:
-    """The ways of a choice up to where they all meet, and what is behind."""
+    """The ways of a choice up to where they all meet, and what follows."""
     each = [list(parts_of(way)) for _, way in ways]
     behind: list[Flow] = []
     while all(each) and all(parts[-1] == each[0][-1] for parts in each):
@@ -583,7 +583,7 @@ def _parted(ways: list[tuple[Formula, Flow]]) -> tuple[list[tuple[Formula, Flow]
 
 
 def _size(flow: Flow) -> int:
-    """How many parts a flow has, up to more than it may have."""
+    """The number of parts of a flow, counted up to just above the maximum."""
     match flow:
         case Series(parts) | Together(parts):
             inside = parts

@@ -1,7 +1,7 @@
-"""What stands in an LQNX file: the parts of each element, and its attributes.
+"""The contents of an LQNX file: the parts of each element, and its attributes.
 
-An attribute that is misspelt, or missing, would be taken as usual without a word; a part that is
-unknown would be lost. So both are refused. Source: ``lqn-core.xsd`` and ``lqn.xsd`` of LQNS.
+A misspelt or missing attribute would silently take its default, and an unknown part would be lost,
+so both are refused. Source: ``lqn-core.xsd`` and ``lqn.xsd`` of LQNS.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,12 +11,12 @@ from headway.errors import HeadwayError, nearest, quoted
 from headway.records import dataclass
 
 Wrong = Callable[[str, str], HeadwayError]
-"""Says what is wrong at a place."""
+"""Makes the error of something at a place."""
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """An element: attributes that it must have and may have, and the kinds of its parts by tag."""
+    """An element: its required and optional attributes, and the kinds of its parts by tag."""
 
     needs: tuple[str, ...]
     may: tuple[str, ...]
@@ -24,13 +24,13 @@ class _Kind:
 
 
 _PASSED = "passed over"
-"""What is inside these does not matter."""
+"""Elements whose contents do not matter."""
 
 _INSTEAD = {
     "lqx": "put what its program sets into <parameters>, such as $x = 1, in place of it",
     "convergence-collection": "leave it out, and give its variables the values that they take",
 }
-"""What to do about parts for which there is more to do than to leave them out."""
+"""What to do about parts, if it is more than to delete them."""
 
 _DOES = "host-demand-mean host-demand-cvsq think-time max-service-time call-order"
 _CALLS = {"synch-call": "call", "asynch-call": "call"}
@@ -97,16 +97,16 @@ _KINDS = {
 
 
 def check_parts(root: Element, wrong: Wrong) -> None:
-    """Refuse parts and attributes that are unknown, missing, or there twice.
+    """Refuse parts and attributes that are unknown, missing, or repeated.
 
-    Results, and what is asked of them, are passed over.
+    Results, and requests for results, are passed over.
 
     Parameters
     ----------
     root
         An element ``lqn-model``.
     wrong
-        Makes the error of a place and what is wrong there.
+        Makes the error of something at a place.
     """
     _check(root, "lqn-model", "lqn-model", wrong)
     for task in root.iter("task"):
@@ -114,7 +114,7 @@ def check_parts(root: Element, wrong: Wrong) -> None:
 
 
 def _check_task(task: Element, wrong: Wrong) -> None:
-    """Refuse two graphs, and names of phases that are there twice."""
+    """Refuse two graphs, and repeated names of phases."""
     place, known = f"task {task.get('name', '')}", set()
     if len(task.findall("task-activities")) > 1:
         raise wrong(place, "it has two graphs of activities; put all into one")
@@ -154,7 +154,7 @@ def _is_result(tag: str) -> bool:
 
 
 def _place(element: Element, outside: str) -> str:
-    """Where an element is: its tag and name, and of what has no name of its own what it is in."""
+    """The place of an element: its tag and name; for one without a name, those of its parent."""
     if element.tag in ("processor", "task", "entry"):
         return f"{element.tag} {element.get('name', '')}".strip()
     own = element.get("name") or element.get("dest") or element.get("source") or ""

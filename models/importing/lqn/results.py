@@ -1,4 +1,4 @@
-"""Results in LQNX files: what another solver or a simulation found, with its intervals."""
+"""Results in LQNX files: those of another solver or a simulation, with their intervals."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ _MEASURES = {
     ("entries", "phase3-service-time"): "second_phase",
     ("entries", "open-wait-time"): "response_time",
 }
-"""headway's names of results; utilisations in these files count servers and threads, and the time
-that requests from outside wait has the service in it."""
+"""headway's names of results. Utilisations in these files count servers and threads, and the
+waiting time of requests from outside includes their service."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class LayeredFile:
     model
         The headway model.
     expected
-        Results in the file: of a part by its kind and name (``job_class`` and ``station``).
+        Results in the file, by kind and name of the part (``job_class`` and ``station``).
     unread
-        Names of results that headway has no number for.
+        Names of results that headway does not have.
     """
 
     model: Model
@@ -44,7 +44,7 @@ class LayeredFile:
 
 
 def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
-    """The results in a file, and the names of those that are passed over.
+    """The results in a file, and the names of those passed over.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
             if not measure:
                 unread[key] = None
                 continue
-            if clients and measure == "second_phase":  # theirs are one time
+            if clients and measure == "second_phase":  # they have one time for all phases
                 measure = "service_time"
             ends = (None, None) if width is None else (value - width, value + width)
             each = found.setdefault((kind, name, measure), {})
@@ -73,14 +73,14 @@ def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
 
 
 def _sum(one: Expected, other: Expected) -> Expected:
-    """One time after the other, in an interval that is wide enough."""
+    """The sum of two times, with an interval that is wide enough."""
     low = None if one.low is None or other.low is None else one.low + other.low
     high = None if one.high is None or other.high is None else one.high + other.high
     return replace(one, value=one.value + other.value, low=low, high=high)
 
 
 def _parts(root: Element) -> Iterator[tuple[Element, str, bool]]:
-    """Elements with results, what their parts are called in answers, and whether of clients."""
+    """Elements with results, the names of their parts in answers, and whether they are clients."""
     for processor in root.iter("processor"):
         yield processor, "processors", False
         for task in processor.iter("task"):
@@ -90,7 +90,7 @@ def _parts(root: Element) -> Iterator[tuple[Element, str, bool]]:
 
 
 def _results(element: Element) -> Iterator[tuple[str, float, float | None]]:
-    """Results of a part: names, those of its activities as of phases, values, half widths."""
+    """Results of a part: names (those of its activities as for phases), values, half-widths."""
     for result in element.findall(f"result-{element.tag}"):
         yield from _numbers(result)
     for activity in element.findall("entry-phase-activities/activity"):

@@ -1,10 +1,10 @@
 """Layered queueing networks as text (``.in``, ``.lqn``), the older form of LQNS's files.
 
-A file has sections, each to its ``-1``: G (general), P (processors), T (tasks), E (entries), and A
-for the activities of each task that has any; numbers of a phase each stand in a row that ends with
-``-1``. The text becomes the elements of an LQNX file, which `headway.models.importing.lqn.lqnx`
-reads and checks. Source: Franks and others, *Layered Queueing Network Solver and Simulator User
-Manual*, Traditional Grammar.
+A file has sections, each up to its ``-1``: G (general), P (processors), T (tasks), E (entries), and
+A for the activities of each task that has any; numbers by phase are in a row that ends with ``-1``.
+The text becomes the elements of an LQNX file, which `headway.models.importing.lqn.lqnx` reads and
+checks. Source: Franks and others, *Layered Queueing Network Solver and Simulator User Manual*,
+Traditional Grammar.
 """
 
 import re
@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _END = "-1"
-_VALUES = "$", "@", "{"  # at the begin of a variable, and of a formula of some
+_VALUES = "$", "@", "{"  # begin a variable, or a formula of variables
 
 _PROCESSORS = {
     "f": "fcfs", "h": "hol", "p": "pp", "s": "ps", "i": "inf", "r": "rand", "c": "cfs",
@@ -55,7 +55,7 @@ class _Token:
 
 @dataclass
 class _Entry:
-    """What a file says of an entry: its element, and the activities of its phases."""
+    """The contents of an entry: its element, and the activities of its phases."""
 
     element: Element
     phases: dict[int, Element] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class _Entry:
         return self.phases[number]
 
     def finish(self) -> None:
-        """Put its phases in their place."""
+        """Put its phases in their order."""
         said = [one for _, one in sorted(self.phases.items()) if len(one) or _TAKES & {*one.keys()}]
         if not (said or self.bound) and (
             self.phases or self.element.find("forwarding") is not None
@@ -93,7 +93,8 @@ def read_lqn_text(text: str, source: str) -> Element:
     Raises
     ------
     ModelFileError
-        For text that is no such file, with the line, and for parts that headway does not support.
+        For text that is not such a file, with the line, and for parts that headway does not
+        support.
 
     Examples
     --------
@@ -134,14 +135,14 @@ class _Reading:
         return self.root
 
     def wrong(self, what: str) -> ModelFileError:
-        """What is wrong with the token that was read last."""
+        """The error of the token that was read last."""
         line = (
             self.tokens[min(max(self.at - 1, 0), len(self.tokens) - 1)].line if self.tokens else 1
         )
         return ModelFileError(f"{self.source}: line {line}: {what}")
 
     def peek(self, further: int = 0) -> str:
-        """The next token, or one further on; empty at the end."""
+        """The next token, or a later one; empty at the end."""
         at = self.at + further
         return self.tokens[at].text if at < len(self.tokens) else ""
 
@@ -162,13 +163,13 @@ class _Reading:
         return token
 
     def takes(self, token: str) -> bool:
-        """Take the next token if it is this one."""
+        """Take the next token if it is the given one."""
         taken = self.peek() == token
         self.at += taken
         return taken
 
     def expect(self, token: str) -> None:
-        """Take the next token, which must be this one."""
+        """Take the next token, which must be the given one."""
         if self.next() != token:
             msg = f"{quoted(self.tokens[self.at - 1].text)} stands where {token} must be"
             raise self.wrong(msg)
@@ -182,7 +183,7 @@ class _Reading:
         return token.strip("{}")
 
     def is_number(self, further: int = 0) -> bool:
-        """Whether a number is next, or further on, and not the end of a row."""
+        """Whether the next token, or a later one, is a number and not the end of a row."""
         token = self.peek(further)
         return token[:1] in _VALUES or (token != _END and number_of(token) is not None)
 
@@ -199,13 +200,13 @@ class _Reading:
         return found
 
     def lines(self) -> Iterator[str]:
-        """First tokens of lines of a section, behind the count of these."""
+        """First tokens of the lines of a section, after the number of lines."""
         if self.is_number():
             self.take()
         yield from self.row()
 
     def known(self, kind: str, known: Mapping[str, Found]) -> Found:
-        """Take a name, and find what it names."""
+        """Take a name, and find what it refers to."""
         name = self.next()
         if name not in known:
             msg = f"there is no {kind} {quoted(name)}{nearest(name, known)}"
@@ -213,7 +214,7 @@ class _Reading:
         return known[name]
 
     def word(self, words: Mapping[str, str]) -> str:
-        """Take a letter for an order of service."""
+        """Take the letter of an order of service."""
         letter = self.next()
         if letter not in words:
             msg = f"{quoted(letter)} is no order of service{_ARE} {', '.join(words)}"
@@ -221,7 +222,7 @@ class _Reading:
         return words[letter]
 
     def general(self) -> None:
-        """``G "comment" convergence limit -1``: only the comment is of use here."""
+        """``G "comment" convergence limit -1``: only the comment is used here."""
         while not self.takes(_END):
             said = self.take()
             if said == '"':
@@ -244,9 +245,9 @@ class _Reading:
             self.flags(element, {"m": "multiplicity", "r": "replication", "R": "speed-factor"})
 
     def flags(self, element: Element, attributes: Mapping[str, str]) -> None:
-        """Letters with a number each, in any order."""
+        """Letters, each with a number, in any order."""
         while self.peek() in ("i", "g", *attributes):
-            if self.peek() == "t" and not self.is_number(1):  # the next task
+            if self.peek() == "t" and not self.is_number(1):  # begins the next task
                 return
             letter = self.next()
             if letter == "g":
@@ -260,7 +261,7 @@ class _Reading:
                 element.set(attributes[letter], self.number())
 
     def once(self, kind: str, known: Mapping[str, object]) -> str:
-        """Take a name that was not there before."""
+        """Take a name that has not occurred before."""
         name = self.next()
         if name in known:
             msg = f"{kind} {name} is there twice; rename one"
@@ -309,7 +310,7 @@ class _Reading:
         SubElement(of, tag, {key: other.get("name", ""), "value": self.number()})
 
     def entry_lines(self) -> None:
-        """Lines on entries, each of a letter and the name of an entry."""
+        """Lines about entries, each of a letter and an entry's name."""
         owners = {
             entry.get("name", ""): task
             for task in self.tasks.values()
@@ -355,7 +356,7 @@ class _Reading:
         entry.bound = self.next()
 
     def histogram(self, *, phases: bool) -> None:
-        """Pass over what is asked of a histogram: [PHASE] MIN : MAX BINS KIND."""
+        """Skip the settings of a histogram: [PHASE] MIN : MAX BINS KIND."""
         for _ in range(2 if phases else 1):
             self.number()
         self.expect(":")
@@ -365,7 +366,7 @@ class _Reading:
             self.next()
 
     def activities(self) -> None:
-        """``A TASK``, lines on activities, and behind a colon how they follow each other."""
+        """``A TASK``, lines about activities, and after a colon how they follow each other."""
         task = self.known("task", self.tasks)
         graph = SubElement(task, "task-activities")
         known: dict[str, Element] = {}
@@ -404,11 +405,11 @@ class _Reading:
             _call(known[name], letter, target, self.number())
         else:
             _said(known[name], letter, self.number())
-        if self.peek(1) not in ("", *_SECTIONS):  # of a row; otherwise of the section
+        if self.peek(1) not in ("", *_SECTIONS):  # the end of a row; otherwise that of the section
             self.takes(_END)
 
     def connection(self, graph: Element, replies: list[Element]) -> None:
-        """``a & b -> c``: what follows when which activities are done."""
+        """``a & b -> c``: which activities follow when others are done."""
         names = [self.done(replies)]
         joint = self.peek() if self.peek() in _JOINTS else ""
         while joint and self.takes(joint):
@@ -437,7 +438,7 @@ class _Reading:
         return name
 
     def follows(self) -> Element:
-        """What is behind an arrow: one activity, several at once, a choice, or loops."""
+        """What follows an arrow: one activity, several in parallel, a choice, or loops."""
         if self.peek() == "(":
             after = Element("post-OR")
             while self.takes("("):
@@ -460,7 +461,7 @@ class _Reading:
         return after
 
     def loops(self, count: str) -> Element:
-        """``2 * a, 3 * b, c``: loops, and what is behind them."""
+        """``2 * a, 3 * b, c``: loops, and the activity after them."""
         after = Element("post-LOOP")
         SubElement(after, "activity", {"name": self.next(), "count": count})
         while self.takes(","):
@@ -473,7 +474,7 @@ class _Reading:
         return after
 
     def variable(self, name: str) -> None:
-        """``$name = ...``, to the next variable or section: kept for all of them together."""
+        """``$name = ...``, up to the next variable or section: stored until all are known."""
         said, depth = [name], 0
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
@@ -488,7 +489,7 @@ class _Reading:
         self.variables.text = f"{self.variables.text}{' '.join(said)}\n"
 
     def report(self) -> None:
-        """Pass over what SPEX prints: to the ``-1`` that stands first in a line, or at the end."""
+        """Skip what SPEX prints: up to a ``-1`` at the start of a line, or to the end."""
         while not (self.peek() == _END and (self.is_last() or self.tokens[self.at].begins)):
             self.take()
         self.take()
@@ -511,7 +512,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _said(activity: Element, letter: str, value: str) -> None:
-    """A number of an activity, or whether its calls are as many each time (f)."""
+    """A number of an activity, or whether its numbers of calls are fixed (f)."""
     if letter == "f":
         if number_of(value):
             activity.set("call-order", "DETERMINISTIC")

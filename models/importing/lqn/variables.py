@@ -1,8 +1,9 @@
-"""Variables of SPEX in files of layered services: numbers, lists of them, and formulas of others.
+"""Variables of SPEX in files of layered services: numbers, lists of them, and formulas.
 
-``$name = 0.5`` is a parameter; of ``[1, 2, 4]`` or ``[1:9, 2]`` it has the first value, and says
-the others; what follows from other variables is put in their place. Source: Franks and others,
-*Layered Queueing Network Solver and Simulator User Manual*, Software Performance Experiment Driver.
+``$name = 0.5`` is a parameter; for ``[1, 2, 4]`` or ``[1:9, 2]`` it has the first value and its
+description lists the others; variables that depend on others are replaced by their formulas.
+Source: Franks and others, *Layered Queueing Network Solver and Simulator User Manual*, Software
+Performance Experiment Driver.
 """
 
 import re
@@ -22,24 +23,24 @@ _GIVEN = re.compile(r"\$(\w+)\s*=(?!=)")
 _COMMENT = re.compile(r"(#|//)[^\n]*")
 _LIST = re.compile(r"\[(.*)\]|array_create\s*\((.*)\)", re.DOTALL)
 _RANGE = re.compile(r"([^:,]+):([^:,]+),([^:,]+)")
-_MOST = 10_000  # values of a list
-_SLACK = 1e-9  # of the last value of a range, in steps
+_MOST = 10_000  # most values of a list
+_SLACK = 1e-9  # tolerance of the last value of a range, in steps
 
 Wrong = Callable[[str, str], HeadwayError]
-"""Says what is wrong at a place."""
+"""Makes the error of something at a place."""
 
 
 class Variables:
-    """What a file says of its variables, and which of them it uses.
+    """The variables of a file, and which of them it uses.
 
     Parameters
     ----------
     text
-        All that it says, one variable after the other.
+        The definitions of all variables, one after the other.
     taken
-        Names that mean something else.
+        Names that already have another meaning.
     wrong
-        Makes the error of a place and what is wrong there.
+        Makes the error of something at a place.
 
     Examples
     --------
@@ -68,11 +69,11 @@ class Variables:
 
     @property
     def names(self) -> Collection[str]:
-        """Names of all, as parameters have them."""
+        """Names of all variables as parameters."""
         return self._names.values()
 
     def parameters(self) -> Iterator[Parameter]:
-        """Those that the file uses, but for those that follow from others."""
+        """The variables that the file uses, except those that depend on others."""
         for name in self._lists:
             kind = unit("s") if self._alone[name] else ONE
             doc = f"the first of {self._told[name]} in the file" if name in self._told else ""
@@ -80,7 +81,7 @@ class Variables:
 
     @property
     def values(self) -> dict[str, float]:
-        """Values of those in the file; of lists the first."""
+        """Values of the variables in the file; for lists the first."""
         return {self._names[name]: values[0] for name, values in self._lists.items()}
 
     def formula_of(self, text: str, place: str, *, seconds: bool = False) -> Formula:
@@ -89,14 +90,14 @@ class Variables:
         Parameters
         ----------
         text, place
-            As the file has it, and where.
+            The formula as in the file, and its place.
         seconds
             Whether it is a time.
 
         Raises
         ------
         HeadwayError
-            For variables without a value, and what is no formula.
+            For variables without a value, and text that is not a formula.
         """
         alone = _VARIABLE.fullmatch(text.strip())
         plain = _VARIABLE.sub(lambda found: self._plain(found[1], place), text)
@@ -106,12 +107,12 @@ class Variables:
         return self._formula(plain.strip(), place, text)
 
     def value_of(self, text: str, place: str) -> float:
-        """Its value, with the values in the file."""
+        """The value of a formula, with the values in the file."""
         found = self.formula_of(text, place)
         return float(found.evaluate(self.values))
 
     def _plain(self, name: str, place: str) -> str:
-        """What stands in place of a variable."""
+        """The formula that replaces a variable."""
         if name not in self._said:
             what = f"variable ${name} has no value; write ${name} = ... into the file's parameters"
             raise self._wrong(place, what)
@@ -130,7 +131,7 @@ class Variables:
             self._path.pop()
 
     def _values(self, name: str, said: str) -> tuple[float, ...]:
-        """Its value, or all that it has one after the other."""
+        """Its value, or all its values in order."""
         found = _LIST.fullmatch(said)
         if found is None:
             return (self._number(name, said),)
@@ -164,7 +165,7 @@ class Variables:
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:
-    """Each variable with what is said of it."""
+    """Each variable with its definition."""
     _, *each = _GIVEN.split(_COMMENT.sub("", text))
     for name, said in zip(each[::2], each[1::2], strict=True):
         yield name, said.strip().rstrip(";").strip()

@@ -33,7 +33,7 @@ from headway.records import dataclass
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
-_MOST_PHASES = 3  # of an entry without a graph of activities in LQNX
+_MOST_PHASES = 3  # most phases of an entry without a graph of activities in LQNX
 
 
 def to_lqnx(model: Model) -> str:
@@ -42,13 +42,13 @@ def to_lqnx(model: Model) -> str:
     Parameters
     ----------
     model
-        With scalar values, that is one operating point.
+        A model with scalar values, that is, one operating point.
 
     Raises
     ------
     ModelFileError
-        For a model of stations, several operating points, and disciplines that LQNX has no word
-        for; names them.
+        For a model of stations, several operating points, and disciplines that LQNX lacks; names
+        them.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _number(value: Amount) -> str:
 
 
 def _given(usual: Mapping[str, float], **numbers: Amount) -> dict[str, str]:
-    """Attributes that are not as usual."""
+    """Attributes that differ from the defaults."""
     names = {name: name.replace("_", "-") for name in numbers}
     return {names[n]: _number(v) for n, v in numbers.items() if float(v) != usual.get(n, 0.0)}
 
@@ -181,17 +181,17 @@ def _activity(name: str, step: Step, **more: str) -> Element:
 
 @dataclass(frozen=True)
 class _End:
-    """An end of a graph of activities, where the next one can be tied.
+    """An end of a graph of activities, where the next activity can be attached.
 
     Parameters
     ----------
     tie
-        Puts the name of the next activity where it belongs.
+        Puts the name of the next activity into its place.
     fork
-        Gives the precedence in which a fork, choice or loop can follow; None where an activity
-        must come first.
+        The precedence in which a fork, choice or loop can follow; None if an activity must come
+        first.
     last
-        The activity that has just ended; empty where there is not exactly one.
+        The activity that has just ended; empty if there is not exactly one.
     open
         Whether an activity must follow.
     """
@@ -203,7 +203,7 @@ class _End:
 
 
 _Lead: TypeAlias = tuple[str, object]
-"""An activity that leads on, and of which fork it is a branch."""
+"""An activity that leads on, and the fork of which it is a branch."""
 
 
 class _Drawing:
@@ -217,7 +217,7 @@ class _Drawing:
         self.now = ""
 
     def entry(self, name: str, parts: tuple[Flow, ...]) -> None:
-        """Add what is done for an entry."""
+        """Add the flow of an entry."""
         self.now = name
         bound = partial(self._set_last, "bound-to-entry", name)
         end = self._series(_End(bound), parts)
@@ -249,7 +249,7 @@ class _Drawing:
         return self._composed(end.fork(), part)
 
     def _composed(self, precedence: Element, part: Flow) -> _End:
-        """A choice, branches at once or a loop, in a precedence that has its beginning."""
+        """A choice, parallel branches or a loop, in a precedence that has a beginning."""
         if isinstance(part, Loop):
             after = SubElement(precedence, "post-LOOP")
             self._way(after, parts_of(part.body), {"count": _number(part.mean)})
@@ -291,14 +291,14 @@ class _Drawing:
         return self._joined("pre-AND" if len(last) > 1 else "pre", [name for name, _ in last], {})
 
     def _led_on(self, end: str, fork: object, often: int) -> list[_Lead]:
-        """From where an end leads on, so often: through an activity of no time for each way."""
+        """Continue from an end in several ways, through an activity of no time for each."""
         if often <= 1:
             return [(end, fork)]
         after = SubElement(self._precedence("pre", [end], {}), "post-AND")
         return [(self._way(after, (), {}), after) for _ in range(often)]
 
     def _met(self, leads: list[_Lead], needed: int) -> tuple[Element, object]:
-        """The precedence that some lead to, and the fork of which it is one branch."""
+        """The precedence to which some activities lead, and the fork of which it is one branch."""
         quorum = _quorum(needed, leads)
         before = leads if quorum else self._forks_joined(leads)
         names = [name for name, _ in before]
@@ -321,7 +321,7 @@ class _Drawing:
         return self._pass(end).last, leads[0][1]
 
     def _way(self, after: Element, parts: tuple[Flow, ...], own: dict[str, str]) -> str:
-        """Add a way of a choice, a branch or the body of a loop; the name of its last activity."""
+        """Add a way of a choice, a branch or a loop's body; the name of its last activity."""
         end = self._series(_End(partial(_member, after, **own)), parts)
         return end.last or self._pass(end).last
 
@@ -340,7 +340,7 @@ class _Drawing:
         return precedence
 
     def _pass(self, end: _End) -> _End:
-        """An activity that takes no time, where one must stand."""
+        """An activity that takes no time, where one is required."""
         return self._step(end, Step(self.now))
 
     def _step(self, end: _End, step: Step) -> _End:
@@ -355,7 +355,7 @@ class _Drawing:
 
 
 def _may_straggle(part: Together, number: int) -> bool:
-    """Whether a branch may be done after those behind it, so that the flow waits for it as well."""
+    """Whether a branch may end after those that follow it, so that the flow waits for it too."""
     return any(number in waits and needed < len(waits) for waits, needed in part.behind)
 
 

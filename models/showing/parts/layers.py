@@ -96,7 +96,7 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
 
 
 def _of_copies(solution: Solution, layers: Layers) -> Iterator[str]:
-    """Whose results these are, if there are copies."""
+    """The owner of these results, if there are copies."""
     parts = layers.numbered(solution.values)
     counts = {**_replicas(parts.processors), **_replicas(parts.tasks)}
     if counts:

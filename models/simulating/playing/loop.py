@@ -201,9 +201,9 @@ def play(
     stations, classes, sources, laws, routes, ways, speeds, paces, visits, branches, home
         The arrays of a `Score`; rows as int64 in one dimension.
     sizes, tables
-        Likewise.
+        Further arrays of the `Score`.
     clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left
-        The arrays of a `State`, likewise; they are changed.
+        The arrays of a `State`, in the same form; they are changed.
     until
         The time at which to stop [s].
     most

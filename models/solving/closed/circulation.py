@@ -24,7 +24,7 @@ from headway.queueing.stations.base import Station
 from headway.records import dataclass
 
 AGREEMENT = 1e-9
-"""Relative tolerance between assumed and resulting throughput."""
+"""Relative tolerance between assumed and resulting numbers."""
 
 _ROUNDING = 1e-12  # relative rounding error of sums of times: a few of a double's last digits
 

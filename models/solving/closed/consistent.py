@@ -48,7 +48,7 @@ def consistent_throughput(circulation: Circulation, shape: tuple[int, ...]) -> F
     circulation
         The network; the throughput is 0 for a population of 0.
     shape
-        Of the operating points.
+        Shape of the operating points.
 
     Returns
     -------

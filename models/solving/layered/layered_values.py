@@ -30,7 +30,7 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     method
         ``auto``, or a method by name.
     shape
-        Of the operating points.
+        Shape of the operating points.
 
     Returns
     -------

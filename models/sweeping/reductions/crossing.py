@@ -74,7 +74,7 @@ class Crossing:
 
     @property
     def blocks(self) -> int:
-        """Of each replicate."""
+        """Number of blocks of each replicate."""
         return -(-self.samples // self.width)
 
     @property

@@ -83,7 +83,7 @@ class Reduction(ABC):
         Parameters
         ----------
         state
-            Of all points.
+            State of all points.
         sampled
             Whether the points are random draws rather than all points: shares, means and quantiles
             then have 95% intervals, as for independent draws.
