@@ -39,7 +39,7 @@ COMMANDS = {
     "solve": "Solve a model at one or many operating points.",
     "check": "Compare a solution with a simulation of the same model.",
     "balance": "Show the load at which each resource of a machine saturates.",
-    "retries": "Find the load from which retries can bring a server down.",
+    "retries": "Find the load above which retries can bring a server down.",
     "compare": "Compare a model with measured data, or two builds.",
     "gate": "Judge a build by its load test, in a CI pipeline.",
     "fit": "Fit parameters to measured data, with confidence intervals.",

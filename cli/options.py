@@ -213,7 +213,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _STATED = twins("--unit, --role, --clients", "What files lack: --where, --rate, --arrivals.")
+_UNIT, _STATED = twins("--unit, --role, --clients", "What files omit: --where, --rate, --arrivals.")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,
@@ -237,7 +237,7 @@ _decimal_option = click.option(
     default="",
     help="Decimal mark in CSV: . or , (default: detected).",
 )
-_SKIP, _WINDOW = twins("--skip, --window T", "Count part of each run: from 10s on, or 10s:50s.")
+_SKIP, _WINDOW = twins("--skip, --window T", "Use part of each run: from 10s on, or 10s:50s.")
 _skip_option = click.option(
     "--skip", cls=_SKIP, metavar="TIME", help="Leave out what each log has before this time."
 )
@@ -300,7 +300,7 @@ _where_option = click.option(
     cls=_STATED,
     multiple=True,
     metavar="COLUMN=WORD",
-    help="Rows that count, in a table of several systems.",
+    help="Rows to use, in a table of several systems.",
 )
 _arrivals_option = click.option(
     "--arrivals",

@@ -193,7 +193,7 @@ METHODS = (
     ),
     MethodRow(
         "aggregation",
-        "stations in turn state by state, each fed by the rest of the network",
+        "one station at a time, state by state, fed by the rest of the network",
         (*_CIRCULATING, MEASURED, UNLIKE_IN_TURN, EXPONENTIAL, SPEEDS_OF_SERVERS, _SEVERAL_QUEUES),
         f"{_TURNS}:aggregated",
         error=f"{_ERRORS}:aggregation_error",
@@ -261,7 +261,7 @@ METHODS = (
     ),
     MethodRow(
         "attempts",
-        "one queue at the rate of attempts that come of its own timeouts",
+        "one queue at the rate of attempts that its own timeouts cause",
         (OPEN, _GIVE_UP, _LONE, Need("timeouts that nobody notices", f"{_RETRIES}:no_timeouts")),
         {Subject.ONE_CLASS: f"{_RETRIES}:by_attempts"},
         error=f"{_RETRIES}:attempts_error",
@@ -284,7 +284,7 @@ METHODS = (
     ),
     MethodRow(
         "offered load",
-        "at each time the steady state of the load of infinitely many servers",
+        "at each moment the steady state at the load of infinitely many servers",
         _timed("MARKOV", "ROOMY", "BY_SERVERS", "UNHURRIED", "NEVER_FULL"),
         {Subject.TIMED: f"{_TIMED}.methods:by_offered_load"},
         error=f"{_TIMED}.measured:offered_load_error",
@@ -300,7 +300,7 @@ METHODS = (
     ),
     MethodRow(
         "pointwise",
-        "at each time the steady state of its rate",
+        "at each moment the steady state at its rate",
         _timed("MARKOV", "BY_SERVERS", "UNHURRIED", "NEVER_FULL"),
         {Subject.TIMED: f"{_TIMED}.methods:by_pointwise"},
         error=f"{_TIMED}.measured:pointwise_error",

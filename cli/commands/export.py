@@ -33,8 +33,8 @@ FORMS = (
 @used("export", *FORMS)
 @click.argument("model", required=False, shell_complete=complete_model)
 @click.option("--data", multiple=True, metavar="FILE", help="Measurements; slow.csv@delay=+1ms.")
-@click.option("--openmetrics", is_flag=True, help="Write what Prometheus scrapes.")
-@click.option("--dashboard", is_flag=True, help="Write a dashboard for Grafana, of these metrics.")
+@click.option("--openmetrics", is_flag=True, help="Write metrics that Prometheus can scrape.")
+@click.option("--dashboard", is_flag=True, help="Write a Grafana dashboard of these metrics.")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a file."
 )

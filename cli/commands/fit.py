@@ -172,10 +172,13 @@ _AT, _NEXT = twins("--at, --next, --target", "Predict at 200:1400:100; suggest t
     shell_complete=complete_limit,
 )
 @click.option(
-    "--budget", cls=_NEXT, type=Whole(), metavar="N", help="For --target: further runs at most."
+    "--budget", cls=_NEXT, type=Whole(), metavar="N", help="For --target: the most further runs."
 )
 @click.option(
-    "--precision", cls=_NEXT, metavar="SHARE", help="For --target: width that is enough, 5%."
+    "--precision",
+    cls=_NEXT,
+    metavar="SHARE",
+    help="For --target: width of the interval to stop at, 5%.",
 )
 @crew_options
 @format_options

@@ -54,7 +54,7 @@ def _place(_c: click.Context, _p: click.Parameter, path: Path | None) -> Path | 
     metavar="FILE",
     type=click.Path(path_type=Path),
     callback=_place,
-    help="Write the checks as JUnit's XML.",
+    help="Write the checks as JUnit XML.",
 )
 @hint_options
 @window_options

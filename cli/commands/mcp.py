@@ -23,8 +23,8 @@ headway makes performance models of computer systems: it audits load tests, fits
 them, solves models, and finds the cheapest configuration that meets targets. A model is a name of
 the catalogue, such as server or nfs-server, or a model file. Files are named relative to the folder
 that is served; what ships with headway, such as load_tests/wrk, may be named too. Write units as in
-650us, 3.4ms, 800op/s; answers are in SI units. Say with a number how sure it is: answers have
-intervals, warnings, and labels of what is approximate."""
+650us, 3.4ms, 800op/s; answers are in SI units. Quote each number with its uncertainty:
+answers have intervals, warnings, and labels of what is approximate."""
 
 
 @used("mcp", *FORMS)
@@ -45,7 +45,7 @@ def command(root: Path, listed: bool) -> None:  # noqa: FBT001 - a flag
     if listed:
         print_tables([_table()])
         return
-    needed("headway mcp serves by the SDK of the protocol", "mcp")
+    needed("headway mcp uses the protocol's SDK", "mcp")
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -64,7 +64,7 @@ def _table() -> "Table":
     from headway.models.tables.table import Column, Table
 
     words = tuple(COMMANDS[name] for name in TOOLS)
-    notes = ("a tool takes what its command takes, and answers what it writes with --json",)
+    notes = ("a tool takes its command's options, and returns what the command prints with --json",)
     return Table("tools", (Column("tool", TOOLS), Column("what for", words)), notes)
 
 

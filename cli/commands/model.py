@@ -27,7 +27,7 @@ FORMS = (
     "--sampled",
     multiple=True,
     metavar="SHARE|LOAD=SHARE",
-    help="Share of traces that were kept, where the spans do not say: 10%, or monday=0.1.",
+    help="Share of traces that were kept, if the spans do not say: 10%, or monday=0.1.",
 )
 @click.option(
     "--metrics",

@@ -49,9 +49,9 @@ _FROM, _TO = twins("--from, --to LOAD", "Lowest and highest load that may be mea
     help="The limit: 'response_time_p99<=300ms'.",
     shell_complete=complete_limit,
 )
-@click.option("--budget", cls=_BUDGET, type=Whole(), metavar="N", help="Runs in all at most.")
+@click.option("--budget", cls=_BUDGET, type=Whole(), metavar="N", help="The most runs, in all.")
 @click.option(
-    "--precision", cls=_PRECISION, metavar="SHARE", help="Width of the interval that is enough."
+    "--precision", cls=_PRECISION, metavar="SHARE", help="Width of the interval at which to stop."
 )
 @click.option("--from", "low", cls=_FROM, metavar="LOAD", help="Lowest load to measure.")
 @click.option("--to", "high", cls=_TO, metavar="LOAD", help="Highest load to measure.")
@@ -123,7 +123,7 @@ def _is_empty(place: str, path: Path) -> bool:
         return False
     if path.suffix and os.path.isdir(path.parent):  # noqa: PTH112
         return True
-    msg = f"{place}: there is no such folder; make it first, and write a file of each run there"
+    msg = f"{place}: there is no such folder; create it first, and write one file per run into it"
     raise MeasurementError(msg)
 
 

@@ -63,7 +63,7 @@ FORMS = (
     "--method",
     metavar="NAME",
     type=MethodName(),
-    help="Method of the day, with --over: any of 'headway methods'.",
+    help="Method for the day, with --over: any of 'headway methods'.",
 )
 @click.option("--baseline", metavar="PLACE", help="Load test of the previous build; without MODEL.")
 @free_option

@@ -207,7 +207,7 @@ def loggp(
     "--place",
     type=click.Choice(("out-of-place", "in-place")),
     default="out-of-place",
-    help="Where results went (out-of-place).",
+    help="Results out-of-place (default) or in-place.",
 )
 @click.option(
     "--processors",
@@ -264,7 +264,11 @@ def collective(
 )
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
-    "--utilisation", "asked", default="90%", metavar="AU", help="What accelerators keep (90%)."
+    "--utilisation",
+    "asked",
+    default="90%",
+    metavar="AU",
+    help="Utilisation that accelerators must keep (90%).",
 )
 @hint_options
 @format_options

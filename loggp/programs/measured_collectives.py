@@ -296,7 +296,7 @@ class CollectiveFit:
             )
             if not level.growth_known:
                 notes.append(
-                    f"{len(level.counts)} numbers of processors do not tell a ring from a tree: "
+                    f"{len(level.counts)} numbers of processors cannot tell a ring from a tree: "
                     f"taken as {level.growth}"
                 )
         if size > self.times.size.max():
@@ -335,7 +335,9 @@ def _check_inside(level: CollectiveLevel, processors: int, fit: CollectiveFit) -
         )
         raise MeasurementError(msg)
     if len(level.counts) < 2:
-        why = _boundary_words(fit) if len(fit.levels) > 1 else "one number says nothing of others"
+        why = (
+            _boundary_words(fit) if len(fit.levels) > 1 else "one number says nothing about others"
+        )
         msg = f"n = {processors} cannot be predicted, {nearest}: {why}; measure a further n"
         raise MeasurementError(msg)
     if level.per_machine and processors % level.per_machine:

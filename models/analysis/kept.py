@@ -129,7 +129,7 @@ def kept_by_model(point: Model, load: str, goal: Goal) -> Kept:
     )
     unit = point.parameters[load].unit
     if low is None:
-        msg = f"no load keeps {goal.text(point)}, however low; give a higher limit"
+        msg = f"no load, however low, keeps {goal.text(point)}; give a higher limit"
         raise InvalidParameter(msg)
     if math.isinf(high):
         return Kept(goal, load, low, low, high, unit, whole)

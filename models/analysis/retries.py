@@ -93,7 +93,7 @@ def retries(model: Model) -> Retries:
     next(choose(network, "attempts"))  # refuses what it does not solve
     ((queue, clients, load),) = timed_queues(network)
     if not load > 0:
-        msg = f"{model.name}: nobody comes; give it an arrival rate above 0"
+        msg = f"{model.name}: no requests arrive; give it an arrival rate above 0"
         raise GraphError(msg)
     unit = model.meaning("throughput").unit
     return Retries(model.name, unit, queue, clients, tipping(queue, clients, load))

@@ -66,12 +66,12 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
     for some, why, severity in (
         (
             more,
-            ": the tool adds the time that it delayed requests, as wrk does, or clients "
+            "the tool adds the time by which it delayed requests, as wrk does, or clients "
             "did not wait for their answers",
             None,
         ),
-        (less, " of its clients waited in the generator", None),
-        (thinking, " of its clients were thinking, or waited in the generator", Severity.NOTE),
+        (less, "the missing clients waited in the generator", None),
+        (thinking, "the missing clients were thinking, or waited in the generator", Severity.NOTE),
     ):
         if some:
             worst = max(some, key=lambda k: abs(some[k]))
@@ -79,8 +79,8 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
             inside = clients * (1 + some[worst])
             yield LITTLES_LAW.finding(
                 f"{naming([worst], points)}: throughput times response time is "
-                f"{four_digits(inside)}, but the population is {digits(clients)}: "
-                f"{_share(some[worst])}{why}{of_several(len(some))}",
+                f"{four_digits(inside)}, {_share(some[worst])} the population of "
+                f"{digits(clients)}: {why}{of_several(len(some))}",
                 some,
                 inside,
                 severity=severity,
@@ -90,8 +90,8 @@ def breaks_littles_law(points: Sequence[Point]) -> Iterator[Finding]:
 def _share(gap: float) -> str:
     """A gap in percent; a large one as how many times the population."""
     if gap < _MANY:
-        return f"{abs(gap):.0%}" + " too many" * (gap > 0)
-    return f"{four_digits(1 + gap)} times as many"
+        return f"{abs(gap):.0%} {'above' if gap > 0 else 'below'}"
+    return f"{four_digits(1 + gap)} times"
 
 
 def _gap(points: Sequence[Point], place: int) -> float:

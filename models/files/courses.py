@@ -166,7 +166,7 @@ def timed(
     counted = (of is None or of.dimension == unit("op").dimension) and plain_title(name) in COUNTS
     scale = 1 / each if counted else (of.scale if of is not None else 1.0)
     if not amounts.any():
-        msg = f"{source}: its rates are all zero, so nobody comes"
+        msg = f"{source}: its rates are all zero, so nothing arrives"
         raise MeasurementError(msg)
     rates = amounts * scale
     end, relative = float(starts[-1] + steps[-1]), title.strip() == OF_MEAN

@@ -239,7 +239,8 @@ def _common_loads(first: LoadTest, second: LoadTest) -> tuple[list[float], str, 
             msg = f"{first.source} and {second.source} have no load in common: {' and '.join(seen)}"
             raise MeasurementError(msg)
     msg = (
-        f"{first.source} and {second.source}: nothing tells the load of each point; name clients "
+        f"{first.source} and {second.source}: nothing says what the load of each point was; name "
+        "clients "
         "with --clients, or the rate asked for with --rate"
     )
     raise MeasurementError(msg)
@@ -341,7 +342,7 @@ def _saturations(
     undescribed = [fit for fit in fits if not fit.describes]
     limits = [_limits(fit) for fit in fits]
     if undescribed or not all(one.size for one in limits):
-        why = "no form describes both" if undescribed else "the data do not tell it"
+        why = "no form describes both" if undescribed else "the data do not determine it"
         return (), (f"saturation is not compared: {why}",)
     middles = [float(np.median(one)) for one in limits]
     count = min(one.size for one in limits)

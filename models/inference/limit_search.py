@@ -211,8 +211,8 @@ def _check(budget: int, within: tuple[float, float], precision: float) -> None:
     check_search(budget, precision)
     if not 0 <= within[0] < within[1]:
         msg = (
-            f"loads from {digits(within[0])} to {digits(within[1])} are none; the lowest must not "
-            "be negative, and below the highest"
+            f"loads from {digits(within[0])} to {digits(within[1])}: the lowest must be 0 or more, "
+            "and below the highest"
         )
         raise InvalidParameter(msg)
 

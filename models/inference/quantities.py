@@ -139,7 +139,7 @@ def server_quantities(
     if table is not None and table.saturation is not None:
         quantities += [limit or _limit(fit, table.saturation, SATURATION)]
         if limit and others:
-            quantities += [_limit(fit, table.saturation, "saturation by this form")]
+            quantities += [_limit(fit, table.saturation, "saturation, this form only")]
     derived = table.derived if table is not None else ()
     return (*quantities, *(_derived(fit, d, 0.0) for d in derived if d.formula.names & {*fit.free}))
 

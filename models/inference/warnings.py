@@ -190,7 +190,7 @@ def _other_answers(fit: Fit) -> list[str]:
     others = len(fit.answers) - 1
     if not others:
         return []
-    what = "another answer fits" if others == 1 else f"{others} other answers fit"
+    what = "another solution fits" if others == 1 else f"{others} other solutions fit"
     return [f"{what} about as well, with other values; the intervals include them all"]
 
 
@@ -200,8 +200,8 @@ def _open_counts(fit: Fit) -> list[str]:
     for name in set(fit.problem.whole) & set(fit.ci95):
         low, high = fit.ci95[name]
         if high > _APART * low and len(fit.free) > 1:
-            others = f"{name} of {digits(low)} to {digits(high)} fit about as well"
-            sentences.append(f"{others}; the other intervals are for {digits(fit.values[name])}")
+            others = f"{name} from {digits(low)} to {digits(high)} fit about as well"
+            sentences.append(f"{others}; the other intervals assume {digits(fit.values[name])}")
     return sentences
 
 

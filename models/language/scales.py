@@ -20,6 +20,7 @@ from headway.models.language.units import (
     Dimension,
     Unit,
     compatible,
+    in_words,
     is_rate,
     readable,
     si_text,
@@ -114,9 +115,24 @@ class Scale:
         return Scale(Scale.of(shown, stated).units | self.units)
 
     def unit(self, own_unit: Unit) -> Unit:
-        """The answer's unit of values with a unit of their own."""
+        """The answer's unit of values with a unit of their own.
+
+        A rate that does not say of what takes the word of the answer's other rates, if they have
+        one word: what a station does is told as what the network does.
+
+        Examples
+        --------
+        >>> from headway.models.language.units import unit
+        >>> str(Scale.of([(3.0, unit("op/s"))]).unit(unit("1/s"))), str(Scale().unit(unit("1/s")))
+        ('op/s', 'requests/s')
+        """
         key = _kind(own_unit)
-        return own_unit if key is None else self.units.get(key, own_unit)
+        shown = own_unit if key is None else self.units.get(key, own_unit)
+        worded = in_words(shown)
+        counted = [
+            each for each in self.units.values() if is_rate(each) and any(each.dimension[2:])
+        ]
+        return counted[0] if worded is not shown and len(counted) == 1 else worded
 
     def covers(self, own_unit: Unit) -> bool:
         """Whether the answer has one unit for values with a unit of their own."""
@@ -140,7 +156,8 @@ class Scale:
             return slope_unit(self.unit(unit("ms")), rate, size)
         shown = self.unit(own_unit)
         is_tiny = 0 < settled(size / shown.scale) < least
-        return shown_unit(own_unit, size) if is_tiny or not self.covers(own_unit) else shown
+        suits = is_tiny or not self.covers(own_unit)
+        return in_words(shown_unit(own_unit, size)) if suits else shown
 
     def bare(self, value: float, own_unit: Unit) -> str:
         """A value with four digits, without its unit."""

@@ -280,6 +280,22 @@ def is_rate(given: Unit) -> bool:
     return given.dimension[:2] == (-1, 0)
 
 
+def in_words(given: Unit) -> Unit:
+    """A rate that does not say of what, as readers see it: of requests. Its dimension stays.
+
+    Examples
+    --------
+    >>> [str(in_words(unit(text))) for text in ("1/s", "/h", "op/s", "ms")]
+    ['requests/s', 'requests/h', 'op/s', 'ms']
+    >>> in_words(unit("1/s")).dimension == unit("1/s").dimension
+    True
+    """
+    counted, slash, time = given.text.partition("/")
+    if not is_rate(given) or any(given.dimension[2:]) or not slash or counted not in ("", "1"):
+        return given
+    return Unit(f"requests/{time}", given.scale, given.dimension)
+
+
 def compatible(given: Dimension, wanted: Dimension) -> bool:
     """Tell whether a quantity of one dimension can stand for another.
 

@@ -99,7 +99,10 @@ def autoscaled(
         raise InvalidParameter(msg)
     list(choose(network, "forward"))
     if len(network.queue.services) > 1:
-        msg = f"{model.name}: its capacity follows t and an autoscaler; let one of them set it"
+        msg = (
+            f"{model.name}: its capacity follows both t and an autoscaler; let only one of them "
+            "set it"
+        )
         raise InvalidParameter(msg)
     terms = model.graph.autoscaler
     assert terms is not None  # noqa: S101 - the law is its own

@@ -62,7 +62,8 @@ def own_day(model: "Model", length: float | None) -> Day:
         return _of_table(tables[0], length)
     if TIME not in model.parameters:
         msg = (
-            f"{model.name}: nothing in it follows time; give a day, as --over day.csv, rates of "
+            f"{model.name}: nothing in it changes with time; give a day, as --over day.csv, "
+            "rates of "
             "its arrivals, or a formula of the parameter t"
         )
         raise GraphError(msg)
@@ -245,11 +246,11 @@ def _lacking(place: SimulatedStation, plan: Blueprint) -> str:
     (jobs,) = plan.classes
     delay = not np.isfinite(serving.servers)
     if jobs.clients is not None:
-        return "its clients give up, which method {asked} does not follow; use method simulation"
+        return "its clients give up, which method {asked} cannot follow; use method simulation"
     if any(stream.scv != 1 or stream.batch is not None for stream in jobs.streams):
         return "its arrivals are not Poisson; use method simulation"
     if serving.queues > 1 or serving.needed or serving.paces or serving.budget:
-        return "method {asked} does not know such a station; use method simulation"
+        return "method {asked} does not support such a station; use method simulation"
     if place.by_turns or (place.shared and not delay):
         return f"method {{asked}} is in order of arrival, not {place.discipline}; use simulation"
     if not delay and (serving.scv != 1 or any(scv != 1 for scv in place.scvs.values())):

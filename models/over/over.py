@@ -424,10 +424,10 @@ def _time_over(minutes: Periods, target: float, course: Course | None) -> float:
 
 def _approximate(network: TimedNetwork, name: str, error: Error, *, changes: bool) -> str:
     """What is approximate; empty if nothing is."""
-    law = "what the autoscaler sees is taken to be normal" if changes else name
+    law = "what the autoscaler sees is taken as normally distributed" if changes else name
     found = [] if error.exact else [f"{law}: {error}"]
     if changes or any(len(station.services) > 1 for station in network.stations):
-        found.append("response times are as if the capacity at arrival remained")
+        found.append("response times assume that capacity stays as it was at arrival")
     return "; ".join(found)
 
 
@@ -436,7 +436,7 @@ def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ..
     if not means.met:
         notes.append("response times are means: jobs there over jobs that come, or by station")
     if network.start is None:
-        notes.append("starts in the steady state of the first rate")
+        notes.append("starts in the steady state at the first rate")
     return tuple(notes)
 
 

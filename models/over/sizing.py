@@ -95,8 +95,8 @@ def _goal(model: "Model", text: str) -> Goal:
     known = part in _KNOWN or re.match("response_time_(p|over_)", part)
     if not known or read_part(part, Of.NETWORK) is None:
         msg = (
-            f"target {text!r}: of a day there are {', '.join(_KNOWN)}, response_time_p95 and "
-            "response_time_over_1s, of its worst period with worst. before them"
+            f"target {text!r}: targets of a day are {', '.join(_KNOWN)}, response_time_p95 and "
+            "response_time_over_1s, with worst. before them for its worst period"
         )
         raise InvalidParameter(msg)
     return read_goal(model, text)
@@ -206,8 +206,8 @@ def _check_answered(found: Timeline, goals: Sequence[Goal]) -> None:
         part, _ = _asked(goal)
         if part.startswith("response_time") and not part.startswith("response_time_over_"):
             msg = (
-                f"{found.model.name}: its clients give up, and {goal.output} is of those who are "
-                "answered; give a target of all, as response_time_over_100ms<=1%"
+                f"{found.model.name}: its clients give up, and {goal.output} counts only those who "
+                "are answered; set a target that counts all: response_time_over_100ms<=1%"
             )
             raise InvalidParameter(msg)
 

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from headway.models.analysis.retries import Retries
 from headway.models.language.scales import units_of
 from headway.models.plotting.looks.axes import write_log_ticks
+from headway.models.plotting.looks.legends import outside_legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import light_grid, literal, style
 from headway.queueing.retries.attempts import Stability
@@ -49,6 +50,6 @@ def retries_figure(retries: Retries) -> Figure:
     axes.set_xlabel(f"load [{own}]")
     axes.set_ylabel(f"attempts [{own}]")
     axes.set_title(literal(retries.model))
-    axes.legend(loc="upper left", frameon=False)
+    outside_legend(axes)
     light_grid(axes)
     return figure

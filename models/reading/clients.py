@@ -366,7 +366,7 @@ def check_clients(points: Sequence[Point]) -> None:
         point = lacking[0]
         msg = (
             f"{point.file}: {point.tool} waits for answers (a closed test), and its output does "
-            "not tell by how many clients; add --clients N, --clients FILE=N, or --clients 'c{}' "
+            "not say by how many clients; add --clients N, --clients FILE=N, or --clients 'c{}' "
             "where {} is the number in the names of files"
         )
         raise MeasurementError(msg)

@@ -152,7 +152,7 @@ def _origin(report: Report | ModelReport, parameter: Parameter) -> str:
 _SUMMARIES = {
     "summary": "Errors in sum",
     "quality": "Quality of the fit",
-    "answer": "Answers that fit about as well",
+    "answer": "Other solutions that fit about as well",
     "output": "Errors by output",
     "correlation": "Correlations of the estimates",
 }

@@ -20,7 +20,7 @@ from headway.models.tables.description import (
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
-BLIND = "nothing tells the load, so hardly anything could be checked"
+BLIND = "nothing says what the load was, so hardly anything could be checked"
 """What is said of points without one, where no check found anything."""
 
 _TIME = unit("s")
@@ -93,7 +93,7 @@ def _open_table(answered: Sequence[OpenPoint], unknown: Sequence[str], scale: Sc
             _within(t, p.percentile_error, scale) for t, p in zip(tails, answered, strict=True)
         )
         columns.append(Column(f"p{digits(percent)} [{shown}]", tuple(cells)))
-    notes = (*unknown, "± covered nine of ten simulated servers (docs/accuracy.md)")
+    notes = (*unknown, "± held for nine of ten simulated servers (docs/accuracy.md)")
     return Table(title, tuple(columns), notes)
 
 

@@ -127,7 +127,7 @@ def _law(measured: MeasuredCollective) -> tuple[str, ...]:
     if edges:
         notes.append(f"a boundary of the machine lies between {'; '.join(edges)} processors")
     if any(len(level.counts) == 2 for level in measured.fit.levels):
-        notes.append("two numbers of processors do not tell a ring from a tree")
+        notes.append("two numbers of processors cannot tell a ring from a tree")
     notes.append(
         f"{times.time.size} times, median error {significant(100 * measured.median_error, 2)}%; in "
         "brackets: 95% intervals, with the pieces fixed"

@@ -82,7 +82,7 @@ def model_methods_table(found: "ModelMethods") -> Table:
         Column("error, or why not", tuple(_error(one) for one in rows)),
     )
     notes = (
-        f"taken where none is asked for: {found.chosen or 'none, as none applies'}",
+        f"taken if you name none: {found.chosen or 'none, as none applies'}",
         "time: estimated for one machine, where there is an estimate",
     )
     return Table(f"methods for {found.model}", columns, notes)

@@ -18,15 +18,13 @@ from headway.queueing.retries.lasting import (
     times_measured,
 )
 
-_POISSON = "attempts are taken as a Poisson stream; pulses by a fluid, which has no chance"
+_POISSON = "attempts are taken as a Poisson stream; bursts as a fluid, without chance"
 _SHORT = (
-    "with a timeout this short attempts come close together, so the good state is worse than this "
+    "attempts bunch together at so short a timeout, so the good state is worse than this "
     "and tips sooner; headway solve follows each attempt"
 )
-_UNKNOWN = (
-    "how long a state lasts by itself is not known: the chain that tells it has too many states"
-)
-_BUDGET = "a retry budget lets the good state last at least as long as it would without one"
+_UNKNOWN = "how long a state lasts is not known here: its Markov chain has too many states"
+_BUDGET = "with a retry budget, the good state lasts at least as long as without one"
 _SECONDS = unit("s")
 
 
@@ -50,13 +48,13 @@ def _of_states(retries: Retries) -> Iterator[str]:
         yield _SHORT
     found = retries.tipping
     if found.lasts is not None:
-        yield f"the load up to which it lasts: {loads_measured(retries.queue)}"
+        yield f"the load up to which the good state lasts: {loads_measured(retries.queue)}"
     if found.stays is not None:
-        yield f"the load from which the bad state does: {STAYING_LOADS_MEASURED}"
+        yield f"the load above which the bad state lasts: {STAYING_LOADS_MEASURED}"
     if found.alone is None:
         yield _UNKNOWN
     elif isfinite(found.alone[0]) and not isnan(found.pulse):
-        yield f"times by itself: {times_measured(retries.queue)}"
+        yield f"times until it tips by chance: {times_measured(retries.queue)}"
     if found.lasts is not None and isfinite(float(retries.clients.retry_budget)):
         yield _BUDGET
     if found.recovers is not None:
@@ -120,16 +118,16 @@ def _known(value: float | None) -> float | None:
 
 _WORDS = {
     "load": "load",
-    "bad_state_from": "a bad state lasts from a load of",
-    "bad_lasting_from": f"for {LASTING:,} requests on average from",
-    "good_state_up_to": "the good state lasts up to",
-    "lasting_up_to": f"for {LASTING:,} requests on average up to",
-    "pulse": "requests at once that tip it over",
-    "alone_from": "tips by itself after, at least",
-    "alone_to": "tips by itself after, at most",
-    "bad_ends_after": "the bad state ends by itself after",
-    "growth_per_s": "jobs that gather in the bad state",
-    "drain_per_s": "time to drain a second of the bad state",
+    "bad_state_from": "a bad state is possible above",
+    "bad_lasting_from": f"and lasts for {LASTING:,} requests on average above",
+    "good_state_up_to": "a good state is possible up to",
+    "lasting_up_to": f"and lasts for {LASTING:,} requests on average up to",
+    "pulse": "burst that tips it over",
+    "alone_from": "tips by chance after, at least",
+    "alone_to": "tips by chance after, at most",
+    "bad_ends_after": "the bad state ends by chance after",
+    "growth_per_s": "queue growth in the bad state",
+    "drain_per_s": "time to drain each second of the bad state",
 }
 
 
@@ -144,11 +142,11 @@ def _summary(retries: Retries, scale: Scale) -> Table:
 def _notes(retries: Retries) -> Iterator[str]:
     found = retries.tipping
     if found.folds is None:
-        yield "one state lasts at each load: retries do not tip it over"
+        yield "each load has one state only: retries cannot tip it over"
     elif isnan(found.pulse):
-        yield "no good state lasts at this load"
+        yield "there is no good state at this load"
     elif found.pulse == inf:
-        yield "no pulse was found that tips it over at this load"
+        yield "no burst was found that tips it over at this load"
 
 
 def _document(retries: Retries) -> dict[str, Any]:

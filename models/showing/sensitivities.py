@@ -179,7 +179,7 @@ def of_all_models(sensitivity: Sensitivity) -> Table | None:
         texts = [row.get(output, "-") for row in cells.values()]
         if any(text != "-" for text in texts):
             columns.append(Column(output.replace("_", " "), tuple(texts)))
-    return Table(f"The same by {ALL}: change [%] per 1% of each parameter", tuple(columns))
+    return Table(f"Range over {ALL}: change [%] per 1% of each parameter", tuple(columns))
 
 
 def _elasticity_table(sensitivity: Sensitivity, scale: Scale) -> Table:

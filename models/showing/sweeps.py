@@ -256,8 +256,9 @@ def _index_note(row: Row) -> str:
     if math.isnan(row["value"]):
         return f"no indices of {row['output']}, which does not vary"
     return {
-        "first": "first index: share of the variance that goes if the parameter alone is known",
-        "total": "total index: share that stays if all the others are known",
+        "first": "first index: share of the variance that would go if this parameter alone were "
+        "known",
+        "total": "total index: share that would stay if all the others were known",
     }[str(row["index"])]
 
 

@@ -134,8 +134,8 @@ class Size(Kept, Answer):
         is_percentile = any(percent_of(goal.output) is not None for goal in self.goals)
         what = "a percentile" if is_percentile else "a mean"
         return (
-            f"tried on simulated servers that no form describes: of sizes by {what} at 95%, "
-            f"{100 * HELD[is_percentile]:.0f}% held"
+            f"tested on simulated servers that none of the forms describes: of the sizes found for "
+            f"{what} at 95%, {100 * HELD[is_percentile]:.0f}% met their target"
         )
 
     def __repr__(self) -> str:

@@ -29,19 +29,19 @@ CLOCKS = FindingKind(
     "clock_off",
     Severity.WARNING,
     "clocks that were corrected by `value`, so that answers lie within what asked for them",
-    "times within a service do not depend on it",
+    "times within a service are not affected",
 )
 SILENT = FindingKind(
     "service_not_traced",
     Severity.WARNING,
     "callees that write no spans",
-    "its time is what its callers waited, and whom it calls is not known: instrument it",
+    "its time is what its callers waited, and what it calls in turn is not known: instrument it",
 )
 NOT_TAKEN = FindingKind(
     "receivers_not_traced",
     Severity.WARNING,
-    "where messages go that no span takes",
-    "the model has nobody who works on them: let those who take them keep the sender's context, or "
+    "destinations of messages that no span receives",
+    "nothing in the model processes them: let their consumers keep the sender's context, or "
     "link to it",
 )
 LINKED = FindingKind(
@@ -63,7 +63,7 @@ ORPHANS = FindingKind(
     Severity.WARNING,
     "requests that begin traces of their own, though others of their entry have callers: a share "
     "`value`",
-    "a service on their way passes no context on",
+    "a service on their way does not pass the context on",
 )
 WITHIN = FindingKind(
     "callers_inferred",
@@ -77,7 +77,7 @@ DOUBTED = FindingKind(
     Severity.WARNING,
     "requests that count as coming from outside, `value`/s at the highest load, and that a service "
     "without spans may have made",
-    "instrument it, or make sure that outsiders ask for them",
+    "instrument it, or check that they do come from outside",
 )
 LOST = FindingKind(
     "spans_missing",
@@ -95,13 +95,13 @@ ALIKE = FindingKind(
     "identifiers_repeat",
     Severity.WARNING,
     "spans that differ from another of their trace, but have its identifier: `value` of them",
-    "the first of each counts, so work and calls are missing: mend what writes identifiers",
+    "the first of each counts, so work and calls are missing: fix whatever writes the identifiers",
 )
 LEFT_OUT = FindingKind(
     "traces_left_out",
     Severity.WARNING,
-    "traces left out for a span that cannot be, a share `value`",
-    "rates are too low by as much: mend what writes these spans",
+    "traces left out because a span in them is impossible, a share `value`",
+    "rates are too low by that share: fix whatever writes these spans",
 )
 SAMPLED = FindingKind(
     "sampled",
@@ -125,8 +125,8 @@ ONE_LOAD = FindingKind(
     "one_load",
     Severity.WARNING,
     "services whose files hold one load only, of which not every trace was kept",
-    "waiting and work cannot be told apart: its work is too long by what requests waited, so trace "
-    "a second load",
+    "waiting and work cannot be told apart: its work includes the time that requests waited, so "
+    "trace a second load",
 )
 GROWS = FindingKind(
     "work_grows",
@@ -134,7 +134,7 @@ GROWS = FindingKind(
     "services whose own work takes longer in one load than in another, by a share `value`, though "
     "no pool of threads explains it",
     "either traces of that load were left out, so that nobody is seen to wait: give their share by "
-    "--sampled; or its processor is what fills: give its servers in [processors]",
+    "--sampled; or its processor fills up: give its servers in [processors]",
 )
 FAILED = FindingKind(
     "calls_repeated",
@@ -166,7 +166,7 @@ BEYOND = FindingKind(
 NO_METRICS = FindingKind(
     "no_metrics",
     Severity.NOTE,
-    "services of which the metrics say nothing in these loads",
+    "services about which the metrics say nothing at these loads",
     "all of their own time counts as work at a processor",
 )
 MISSED = FindingKind(
@@ -192,8 +192,8 @@ ROUND = FindingKind(
 OTHERS = FindingKind(
     "files_passed_over",
     Severity.NOTE,
-    "files of a folder, a pattern or an archive that are plainly no traces",
-    "the model knows nothing of them",
+    "files of a folder, a pattern or an archive that are clearly not traces",
+    "they are not in the model",
 )
 
 
@@ -274,7 +274,7 @@ def _silent(services: Services) -> Iterator[Finding]:
             yield SILENT.finding(f"{quoted(entry.service)} writes no spans")
         elif entry.peer:
             yield NOT_TAKEN.finding(
-                f"no span takes the messages that are sent to {quoted(entry.service)}"
+                f"no span receives the messages that are sent to {quoted(entry.service)}"
             )
 
 
@@ -508,6 +508,6 @@ def _others(passed_over: Sequence[str]) -> Iterator[Finding]:
         one = len(names) == 1
         yield OTHERS.finding(
             f"{some_of(names, _SHOWN)} {'holds' if one else 'hold'} no traces and "
-            f"{'was' if one else 'were'} passed over",
+            f"{'was' if one else 'were'} skipped",
             value=float(len(names)),
         )

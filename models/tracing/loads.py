@@ -68,7 +68,7 @@ class Read:
     since
         When the first span of all loads began, since 1970 [s].
     passed_over
-        Names of files of a folder, a pattern or an archive that are plainly no traces.
+        Names of files of a folder, a pattern or an archive that are clearly not traces.
     """
 
     loads: tuple[Spans, ...]
@@ -114,7 +114,7 @@ def read_loads(
             msg = f"{name}: is empty; export at least one trace"
             raise MeasurementError(msg)
         else:
-            leave = "" if name in named else "; move it elsewhere if it is none"
+            leave = "" if name in named else "; if it is not a trace file, move it elsewhere"
             msg = f"{name}: no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2){leave}"
             raise MeasurementError(msg)
     if not reading.rows:

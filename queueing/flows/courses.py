@@ -56,7 +56,9 @@ class RateTable:
         rates = np.array(self.rates)
         check_domain("rate of arrivals", rates, lambda r: (r >= 0) & (r < inf), "0 or more")
         if not rates.any():
-            raise InvalidParameter("rates of arrivals are all zero, so nobody comes; give one more")
+            raise InvalidParameter(
+                "rates of arrivals are all zero, so nothing arrives; give one more"
+            )
 
     @property
     def lengths(self) -> FloatArray:

@@ -26,12 +26,13 @@ def check_chain(system: LayeredSystem, program: Program) -> None:
             raise GraphError(msg)
     for name, entry in system.entries.items():
         if np.any(entry.arrival_rate):
-            msg = f"entry {name}: requests arrive without end, so its chain has no end"
+            msg = f"entry {name}: requests arrive without limit, so its Markov chain is infinite"
             raise GraphError(msg)
     for _, step, _ in system.steps():
         if any(map(np.any, step.sends.values())):
             msg = (
-                f"step {step.name}: messages that nobody waits for pile up, so its chain has no end"
+                f"step {step.name}: messages that nobody waits for pile up, so its "
+                "Markov chain is infinite"
             )
             raise GraphError(msg)
         if np.any(np.not_equal(step.scv, 1)) and np.any(step.demand):
@@ -47,8 +48,8 @@ def _check_time(system: LayeredSystem) -> None:
         task = system.tasks[entry.task]
         if task.clients and not np.any(task.think_time) and _at_once(system, entry.flow):
             msg = (
-                f"entry {name}: its clients can be through at once, without a call, so a state of "
-                "the chain has no end; give it a demand, or its clients a think_time"
+                f"entry {name}: its clients can be through at once, without a call, so its chain "
+                "has a state that never ends; give it a demand, or its clients a think_time"
             )
             raise GraphError(msg)
 
@@ -85,8 +86,8 @@ def _check_endless(system: LayeredSystem, program: Program) -> None:
             system.entries[name].task in endless
         ):
             msg = (
-                f"entry {name}: threads without end work behind the answer and pile up, so its "
-                "chain has no end; give the task a number of threads"
+                f"entry {name}: threads without limit work on after the answer and pile up, so its "
+                "Markov chain is infinite; give the task a number of threads"
             )
             raise GraphError(msg)
 

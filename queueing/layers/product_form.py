@@ -73,7 +73,7 @@ def _not_a_chain_of_calls(system: LayeredSystem) -> str:
         if any(isinstance(part, Together) for part in parts_within(entry.flow)):
             return f"entry {name} does work in branches at once"
         if _after(entry.flow):
-            return f"entry {name} works on behind its reply, when its caller has gone on"
+            return f"entry {name} works on after its reply, when its caller has gone on"
     for _, step, _ in system.steps():
         if any(map(np.any, step.sends.values())):
             return f"step {step.name} sends messages that nobody waits for"

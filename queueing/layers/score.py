@@ -99,7 +99,7 @@ def score_of(system: LayeredSystem) -> LayeredScore:
         For several operating points, too many clients, and a fractional number of threads.
     """
     if system.shape not in ((), (1,)):
-        msg = f"{system.name} has several operating points; play them one by one"
+        msg = f"{system.name} has several operating points; simulate them one by one"
         raise InvalidParameter(msg)
     program, names = program_of(system), list(system.entries)
     tasks, processors = list(system.tasks), list(system.processors)
@@ -107,7 +107,8 @@ def score_of(system: LayeredSystem) -> LayeredScore:
     clients = [_clients(system, name) for name in names]
     if sum(clients) > MOST_CLIENTS:
         msg = (
-            f"{system.name}: headway plays up to {MOST_CLIENTS:,} clients, not {sum(clients):,}; "
+            f"{system.name}: headway simulates up to {MOST_CLIENTS:,} clients, not "
+            f"{sum(clients):,}; "
             "give it fewer, or solve it"
         )
         raise InvalidParameter(msg)
@@ -158,7 +159,7 @@ def _thread_count(name: str, number: float) -> int:
     if isinf(number):
         return _UNLIMITED
     if number != round(number) or number < 1:
-        msg = f"{name}: {digits(number)} cannot be played; give a whole number of 1 or more"
+        msg = f"{name}: {digits(number)} cannot be simulated; give a whole number of 1 or more"
         raise InvalidParameter(msg)
     return round(number)
 

@@ -39,12 +39,12 @@ MOST_STATES = 100_000
 """Most states of the chain that are solved; about a second."""
 
 MEASURED = (
-    "beside simulations 90 of 100 are within a factor of 2.1 of this range, the worst within one "
+    "against simulations, 90 of 100 are within a factor of 2.1 of this range, the worst within one "
     "of 4.1"
 )
 """The measured error of `lasting`: ``python -m tests.campaigns.lasting --count 120``."""
 
-LOADS_MEASURED = "beside simulations 90 of 100 are within 11%, the worst within 21%"
+LOADS_MEASURED = "against simulations, 90 of 100 are within 11%, the worst within 21%"
 """The measured error of `lasting_up_to`: ``python -m tests.campaigns.tipping_loads --seed
 7000``.
 """
@@ -52,22 +52,22 @@ LOADS_MEASURED = "beside simulations 90 of 100 are within 11%, the worst within 
 _DROPPING = "where servers drop what is old"
 
 DROPPING_MEASURED = (
-    f"beside simulations, {_DROPPING}, 90 of 100 are within a factor of 1.7 of this range, the "
+    f"against simulations, {_DROPPING}, 90 of 100 are within a factor of 1.7 of this range, the "
     "worst within one of 1.8"
 )
 """As `MEASURED`: ``python -m tests.campaigns.lasting --seed 20000 --count 60``."""
 
 DROPPING_LOADS_MEASURED = (
-    f"beside simulations, {_DROPPING}, 90 of 100 are within 10%, the worst within 13%"
+    f"against simulations, {_DROPPING}, 90 of 100 are within 10%, the worst within 13%"
 )
 """As `LOADS_MEASURED`: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
 
 STAYING_MEASURED = (
-    "beside simulations 90 of 100 are within a factor of 12.8, the worst within one of 23.8"
+    "against simulations, 90 of 100 are within a factor of 12.8, the worst within one of 23.8"
 )
 """The measured error of `staying`: ``python -m tests.campaigns.staying_loads --count 100``."""
 
-STAYING_LOADS_MEASURED = "beside simulations 90 of 100 are within 13%, the worst within 16%"
+STAYING_LOADS_MEASURED = "against simulations, 90 of 100 are within 13%, the worst within 16%"
 """The measured error of `staying_from`, by the same command."""
 
 LONGEST = 1e12

@@ -328,7 +328,7 @@ def _overload(queue: _Queue) -> str:
         why = f"at {at} /s its requests have too many attempts, and its queue grows"
     elif load >= between.tips:
         tips = four_digits(between.tips)
-        why = f"at {at} /s retries keep its queue growing: no good state lasts from {tips} /s on"
+        why = f"at {at} /s retries keep its queue growing: there is no good state above {tips} /s"
     else:
         found = states(load, asks, lambda rate: timed.at(rate).late, full)
         known = lasting(timed, asks, load, found) or (0.0, inf)
@@ -386,7 +386,7 @@ _DEEPEST = 1000  # most failures of a request that are counted
 ATTEMPTS_ERROR = Error(
     1.3,
     3.8,
-    "beside simulations, for timeouts of 0.1 to 15 service times (goodput 3.3%; 90 of 100 within "
+    "against simulations, for timeouts of 0.1 to 15 service times (goodput 3.3%; 90 of 100 within "
     "1.5%)",
     "python -m tests.campaigns.attempts --seed 1000 --count 60",
 )
@@ -395,7 +395,7 @@ ATTEMPTS_ERROR = Error(
 DROPPING_ERROR = Error(
     2.5,
     8.5,
-    "beside simulations, where servers drop what is old, for timeouts of one service time or more "
+    "against simulations, where servers drop what is old, for timeouts of one service time or more "
     "(goodput 3.6%; 90 of 100 within 6.5%)",
     "python -m tests.campaigns.attempts --seed 2000 --count 30",
 )
@@ -404,7 +404,7 @@ DROPPING_ERROR = Error(
 SHORT_DROPPING_ERROR = Error(
     40.6,
     44.8,
-    "beside simulations, where servers drop what is old, for timeouts shorter than a service "
+    "against simulations, where servers drop what is old, for timeouts shorter than a service "
     "(goodput 46.7%; 90 of 100 within 41%)",
     "python -m tests.campaigns.attempts --seed 2000 --count 30",
 )

@@ -140,7 +140,7 @@ class GIMmK(_SolvedRoom):
     Takács, *Introduction to the Theory of Queues*, 1962, chapters 2 and 4.
     """
 
-    lawless: ClassVar[str] = "at other times than arrivals no law is known but for Poisson arrivals"
+    lawless: ClassVar[str] = "except at arrivals, a law is known for Poisson arrivals only"
     approximation: ClassVar[str] = APPROXIMATE
     can: ClassVar[Abilities] = Abilities(loses=True, counts=frozenset({"servers", "places"}))
 

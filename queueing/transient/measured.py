@@ -60,7 +60,7 @@ def fluid_error(network: TimedNetwork) -> Error:
 AUTOSCALED_ERROR = Error(
     0.0,
     25.0,
-    "beside 66 simulated days (90 of 100 within 2%; replicas within 3%, minutes above the "
+    "against 66 simulated days (90 of 100 within 2%; replicas within 3%, minutes above the "
     "metric's target within 11%)",
     "python -m tests.campaigns.autoscaled",
 )

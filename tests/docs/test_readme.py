@@ -54,7 +54,7 @@ def test_the_words_on_the_three_commands_are_what_these_show():
     (less,) = re.findall(r"^ nearest +(\d+)", SHOWN, re.MULTILINE)
 
     assert f"the tested server does have {servers} workers" in PROSE
-    assert f"With 32 clients, {best} of them keep the response time within 50 ms" in PROSE
+    assert f"With 32 clients, {best} workers keep the response time within 50 ms" in PROSE
     assert f"and {less} do not" in PROSE
     assert "response_time<=50ms" in SHOWN
     assert "population=32" in SHOWN

@@ -45,7 +45,7 @@ def test_two_numbers_predict_the_next_and_say_what_they_assume():
     predicted = fit.predicted(8, 2.0**12)
     assert predicted.time == pytest.approx(law(8, 2.0**12, SMALL), rel=1e-6)
     assert predicted.low < predicted.time < predicted.high
-    assert any("do not tell a ring from a tree" in note for note in predicted.notes)
+    assert any("cannot tell a ring from a tree" in note for note in predicted.notes)
     assert any("no boundary (node, PCIe root)" in note for note in predicted.notes)
 
 
@@ -114,7 +114,7 @@ def test_nodes_part_the_levels_and_are_extrapolated_by_nodes():
         ((2, 4), 4, 8, "n = 8 crosses the node of 4, measured are 2, 4; measure across nodes"),
         ((2, 4), 0, 9, "n = 9 is more than twice the most, measured are 2, 4"),
         ((2, 4, 8), 0, 16, "n = 16 may cross the boundary of a node"),
-        ((4,), 0, 8, "one number says nothing of others"),
+        ((4,), 0, 8, "one number says nothing about others"),
         ((2, 4), 0, 1, "n = 1 has nobody to send to"),
     ],
 )

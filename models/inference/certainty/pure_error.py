@@ -46,8 +46,8 @@ class PureError:
         many = "s" * (self.loads > 1)
         if self.agrees:
             return (
-                f"repeats at {self.loads} load{many} agree to the last digit, as separate runs do "
-                "not: they tell nothing of scatter"
+                f"repeats at {self.loads} load{many} agree to the last digit, as separate "
+                "runs never do: they say nothing about scatter"
             )
         scatter = ", ".join(
             f"{name.replace('_', ' ')} {share:.1%}" for name, share in self.scatter.items()

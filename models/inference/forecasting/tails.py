@@ -52,7 +52,7 @@ class MeasuredTail:
     Examples
     --------
     >>> str(MeasuredTail(99.0, by_law=True, ratio=1.1, scatter=0.05, loads=8, off_by=1.1))
-    'p99: 1.1 times that of the law of its form, as measured at 8 loads (scatter 5%)'
+    'p99: 1.1 times what its form predicts, as measured at 8 loads (scatter 5%)'
     """
 
     percent: float
@@ -73,7 +73,7 @@ class MeasuredTail:
         return self.off_by is not None and abs(math.log(self.off_by)) > math.log(_FAR)
 
     def __str__(self) -> str:
-        base = "that of the law of its form" if self.by_law else "the mean"
+        base = "what its form predicts" if self.by_law else "the mean"
         return (
             f"p{digits(self.percent)}: {significant(self.ratio, 3)} times {base}, as measured at "
             f"{self.loads} loads (scatter {self.scatter:.0%})"

@@ -106,11 +106,13 @@ def audited_contents(report: AuditReport) -> Contents:
 def tested(test: LoadTest) -> list[Block]:
     """A picture of what was tested, and how to learn what is inside."""
     with matplotlib.rc_context({"text.parse_math": False}):
-        words = "Who sends requests, and what answers them: the test says nothing of its inside."
+        words = "Who sends requests, and what answers them. The test says nothing about its inside."
         drawn = PageFigure(inline_svg(tested_figure(test), "tested", words), words)
     return [
         Drawn(drawn, words),
-        Words("Run headway report server with the same --data to fit what may be inside."),
+        Words(
+            "Run headway report server with the same --data to fit a model of what may be inside."
+        ),
     ]
 
 

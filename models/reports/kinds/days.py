@@ -109,7 +109,7 @@ def _trust(timeline: Timeline) -> list[Block]:
     if timeline.approximation:
         said.append((Light.LOOK, "approximate", timeline.approximation))
     said += [(None, "note", note) for note in timeline.notes]
-    unmeasured = "Nothing was measured: what this page says is as right as the model's values."
+    unmeasured = "Nothing was measured: this page is only as good as the model's values."
     return [Words(unmeasured), *([Warned(said)] if said else [])]
 
 

@@ -196,7 +196,7 @@ def _of_day(
     from headway.models.reports.kinds.days import DayReport
 
     if goal is not None and goal.output != RESPONSE_TIME:
-        msg = f"target {goal.output}: a day is held to response_time; write response_time<=50ms"
+        msg = f"target {goal.output}: over a day, limit response_time: response_time<=50ms"
         raise InvalidParameter(msg)
     limit = None if goal is None else goal.limit
     return DayReport(model.over(over, limit, method=method), command)

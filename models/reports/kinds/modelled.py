@@ -81,7 +81,7 @@ def predicted_contents(report: ModelReport) -> Contents:
     """A page of a model on its own."""
     drawn = drawings(report)
     trust = (
-        Words("Nothing was measured: what this page says is as right as the values below."),
+        Words("Nothing was measured: this page is only as good as the values below."),
         *_warned(report),
     )
     table = load_table(report)
@@ -241,7 +241,7 @@ def _solver(report: Report | ModelReport, formulas: list[Equation]) -> str:
     """How a network without closed form is solved."""
     kind = _UNSOLVED.get(report.model.network_kind)
     if kind is None:
-        return "" if formulas else "The model has no formula short enough to be read."
+        return "" if formulas else "The model has no formula short enough to read."
     ground = report.ground
     if ground is None:
         return f"{kind} solved numerically."

@@ -44,17 +44,17 @@ def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> 
     scale, folds, tipping = units_of(report), found.tipping.folds, found.tipping
     question = f"Will retries bring {report.title} down?"
     if folds is None:
-        return Headline(question, f"No: they do not tip it over at any load; {now}.")
+        return Headline(question, f"No: they cannot tip it over at any load; {now}.")
     low, high = (scale.text(rate, found.unit) for rate in (folds.vanishes, folds.tips))
     if tipping.load >= folds.tips:
-        return Headline(question, f"Yes: from {high} on no good state lasts; {now}.")
+        return Headline(question, f"Yes: above {high} there is no good state; {now}.")
     if tipping.load <= folds.vanishes:
-        return Headline(question, f"Not below {low}, from where on it can stay down; {now}.")
+        return Headline(question, f"Not below {low}; above that it can stay down; {now}.")
     said = f"They can: between {low} and {high} a burst can tip it over, and it stays down"
     if tipping.stays is not None and tipping.stays > folds.vanishes:
         said += f", though not for long below {scale.text(tipping.stays, found.unit)}"
     if isfinite(tipping.pulse):
-        said += f"; here {ceil(tipping.pulse):,} requests at once are enough"
+        said += f"; here a burst of {ceil(tipping.pulse):,} requests is enough"
     return Headline(question, f"{said}. Until then, {now}.")
 
 
@@ -65,8 +65,8 @@ def states_drawing(found: Retries) -> PageFigure:
         figure.axes[0].set_title("")  # the page says what it is
         figure.set_size_inches(WIDTH, _HEIGHT)
     words = (
-        "Attempts over the load: where it is shaded, a burst can lift the server to the upper "
-        "line, and it stays there."
+        "Attempts over the load. In the shaded range, a burst can lift the server to the upper "
+        "line, where it stays."
     )
     return PageFigure(inline_svg(figure, "states", words), words)
 
@@ -88,11 +88,13 @@ def tipping_signs(report: Report | ModelReport, found: Retries) -> list[Sign]:
     is_over = load >= (folds.tips if lasts is None else max(lasts, folds.vanishes))
     light = Light.BAD if is_over else Light.LOOK if load > folds.vanishes else Light.GOOD
     signs = [
-        Sign("can stay down from", scale.text(folds.vanishes, found.unit), light),
+        Sign("can stay down above", scale.text(folds.vanishes, found.unit), light),
         Sign("goes down at", scale.text(folds.tips, found.unit)),
     ]
     if lasts is not None:
-        signs.insert(1, Sign("by chance soon from", scale.text(lasts, found.unit)))
+        signs.insert(1, Sign("soon goes down by chance above", scale.text(lasts, found.unit)))
     if found.tipping.stays is not None:
-        signs.insert(1, Sign("stays down long from", scale.text(found.tipping.stays, found.unit)))
+        signs.insert(
+            1, Sign("stays down for long above", scale.text(found.tipping.stays, found.unit))
+        )
     return signs

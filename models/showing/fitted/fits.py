@@ -39,7 +39,7 @@ from headway.numerals import digits, significant
 
 _IDLE = 0.1  # utilisation at the highest load below which no limit shows
 _NEARLY = 0.005  # of a throughput, which scatters: what is more than a limit
-_HOLDS = "intervals hold if the model is right and relative errors are alike at every load"
+_HOLDS = "intervals assume that the model is right and relative errors are alike at every load"
 _NOT_YET = "intervals, other answers and left-out errors: examined()"
 _NOTHING = 1e-6  # of an interval's upper end: a value of which only that is worth showing
 

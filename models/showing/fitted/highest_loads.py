@@ -47,7 +47,7 @@ def _table(found: HighestLoad, scale: Scale) -> Table:
     if math.isfinite(high):
         known = f"{scale.text(middle, own)} (95%: {scale.ends(low, high, own)})"
     else:
-        known = f"at least {scale.text(low, own)}; nothing measured bounds it"
+        known = f"at least {scale.text(low, own)}; no measurement shows an upper end"
     runs = runs_table(replace(found.ahead, quantity=f"highest load with {limit}"), scale)
     later = "stop then: " if found.ahead.loads.size else "stop: "
     return replace(runs, notes=(f"it is now {known}", f"{later}{found.reason}"))

@@ -48,7 +48,7 @@ def alone_note(model: Model) -> list[str]:
     if not model.alternatives:
         return aside_note(model)
     own, *_ = weighted(model)
-    text = f"by {model.name} alone, which has {own.weight:.0%} of the weight of all that fit"
+    text = f"by {model.name} alone, which has {own.weight:.0%} of the weight of the models that fit"
     return [text, *aside_note(model)]
 
 
@@ -92,7 +92,9 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
         with_unit(four_digits(model.measured_to[ARRIVAL_RATE] * each / load.unit.scale), load.unit)
         for each in (1.0, share)
     )
-    return [f"it was measured to {highest}, and this asks for {needed}: measure to {needed} first"]
+    return [
+        f"measured only up to {highest}, and this asks for {needed}: measure up to {needed} first"
+    ]
 
 
 def all_models(solution: Solution, scale: Scale) -> Iterator[Column]:

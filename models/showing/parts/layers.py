@@ -6,8 +6,9 @@ from math import inf
 import numpy as np
 
 from headway.models.language.scales import Scale
-from headway.models.language.units import ONE, Unit, unit
+from headway.models.language.units import Unit, unit
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.outputs import part_unit
 from headway.models.structure.parts.layers import Layers
 from headway.models.tables.description import Field
 from headway.models.tables.table import Column, Table
@@ -15,16 +16,6 @@ from headway.numerals import digits, significant
 from headway.queueing.layers.parts import Processor, Task
 from headway.records import dataclass
 
-_RATE, _TIME = unit("1/s"), unit("s")
-_UNITS: dict[str, Unit] = {
-    "throughput": _RATE,
-    "response_time": _TIME,
-    "waiting_time": _TIME,
-    "service_time": _TIME,
-    "second_phase": _TIME,
-    "utilisation": ONE,
-    "busy": ONE,
-}
 _PARTS = {
     "clients": ("throughput", "response_time"),
     "entries": (
@@ -44,6 +35,13 @@ _FULL = 0.95  # share of threads taken from which a pool is said to be full; cho
 _IDLE = 0.8  # use below which its processor is said to have room; chosen
 
 
+_TIMES = ("service_time", "second_phase")  # that layers alone have
+
+
+def _unit(part: str, rate: Unit | None = None) -> Unit:
+    return unit("s") if part in _TIMES else part_unit(part, rate)
+
+
 def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
     """Each number of each part, over the operating points."""
     for kind, names in layers.told.items():
@@ -52,7 +50,7 @@ def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
             for part in _PARTS[kind]:
                 values = np.broadcast_to(solution[f"{key}.{part}"], solution.shape).ravel()
                 csv = (f"{key.replace(' ', '_')}_{part}",)
-                yield Field((kind, name, part), values.tolist(), _UNITS[part], csv)
+                yield Field((kind, name, part), values.tolist(), _unit(part), csv)
 
 
 def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table]:
@@ -65,7 +63,8 @@ def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table
             values = [float(np.ravel(solution[f"{key}.{part}"])[0]) for key in keys]
             if part == "second_phase" and not any(values):
                 continue
-            columns.append(Column.of(part.replace("_", " "), values, _UNITS[part], scale))
+            own = _unit(part, solution.model.rate_unit)
+            columns.append(Column.of(part.replace("_", " "), values, own, scale))
         if names:
             tables.append(Table(kind, tuple(columns)))
     return tables
@@ -102,8 +101,8 @@ def _of_copies(solution: Solution, layers: Layers) -> Iterator[str]:
     if counts:
         named = ", ".join(f"{name} ({digits(count)})" for name, count in counts.items())
         yield (
-            f"numbers of {named} are of one copy each, on average; throughput and response_time "
-            "are of all"
+            f"numbers of {named} are for one copy each, on average; throughput and response_time "
+            "are for all"
         )
 
 

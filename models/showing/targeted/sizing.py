@@ -141,7 +141,7 @@ def _choice_table(size: Size, scale: Scale) -> Table:
     columns += [_outputs(size, place, each, scale) for place in range(len(size.goals))]
     if size.chance is not None:
         columns.append(Column("probability", tuple(one.probability for one in each)))
-    missed = "misses" if size.chance is None else "misses at best values"
+    missed = "misses" if size.chance is None else "misses (best fit)"
     columns.append(Column(missed, tuple(_missed(size.model, one) for one in each)))
     goals = " and ".join(goal.text(size.model, scale) for goal in size.goals)
     title = f"{size.model.title}: the cheapest configuration with {goals}"
@@ -198,7 +198,7 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
     yield from replica_note(size.model)
     if size.chance is not None:
         yield (
-            f"probability that all targets hold: from {size.chance.draws} draws of "
+            f"probability that all targets are met: from {size.chance.draws} draws of "
             f"{', '.join(size.chance.names)}; {digits(100 * size.chance.confidence)}% is required"
         )
     yield from alone_note(size.model) if size.chance is None else mixed_note(size.model)
@@ -221,7 +221,7 @@ def _binding(size: Size, scale: Scale) -> Iterator[str]:
         why = f"one step cheaper, {name} = {shown}:"
         if step.probability is not None:
             chance = significant(100 * step.probability, 3)
-            yield f"{why} all targets hold with probability {chance}%"
+            yield f"{why} all targets are met with probability {chance}%"
         elif missed in _NO_NUMBERS:
             yield f"{why} {_NO_NUMBERS[missed]}"
         elif missed:
@@ -244,7 +244,7 @@ def _front_table(size: Size, scale: Scale) -> Table:
     if count > _MOST_STEPS:
         notes.append(f"{_MOST_STEPS} of {count}; --csv and --json have all")
     words = measure.replace("_", " ")
-    title = f"what more money buys: each row improves the {words} by 1% or more"
+    title = f"what spending more gains: each row improves the {words} by 1% or more"
     return Table(title, tuple(columns), tuple(notes), len(size.grid.names))
 
 

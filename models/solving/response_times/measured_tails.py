@@ -32,8 +32,8 @@ def check_tail(model: "Model", percent: float) -> None:
         return
     off, own = significant(model.tails[nearest], 3), digits(nearest)
     msg = (
-        f"{model.name}: the p{own} of the data that it was fitted to is {off} times that of its "
-        "law; headway fit --at LOAD --percentile predicts it as measured"
+        f"{model.name}: the p{own} in the data that it was fitted to is {off} times what the "
+        "model predicts; headway fit --at LOAD --percentile predicts it as measured"
     )
     raise GraphError(msg)
 
@@ -42,7 +42,9 @@ def tail_notes(model: "Model", percents: Sequence[float]) -> tuple[str, ...]:
     """Notes on how far measured percentiles are off those of the law, one per ratio applied."""
     nearest = dict.fromkeys(_nearest(model.tails, percent) for percent in percents)
     known = [(digits(p), significant(model.tails[p], 3)) for p in nearest if p is not None]
-    return tuple(f"the p{p} of the data is {ratio} times that of the law" for p, ratio in known)
+    return tuple(
+        f"the p{p} of the data is {ratio} times what the model predicts" for p, ratio in known
+    )
 
 
 def _nearest(tails: Mapping[float, float], percent: float) -> float | None:

@@ -101,7 +101,7 @@ class _Pool(ByLaw):
 
 @dataclass(frozen=True)
 class WakeUp(_Pool):
-    """Servers that sleep while nobody is there: one that finds no queue wakes one up.
+    """Servers that sleep when idle: a request that finds no queue wakes one up.
 
     With n requests present and m servers, n / (s + w) are served while each is alone at a server
     (n <= m), and m / s while others wait, so that no server sleeps; saturation is m / s. Of one

@@ -35,7 +35,7 @@ def test_each_verb_gives_the_same_reason():
 @pytest.mark.parametrize(
     ("load", "why"),
     [
-        (90.0, "no good state lasts from 67.44 /s on"),
+        (90.0, "there is no good state above 67.44 /s"),
         (250.0, "utilisation 1.25 at 250 /s; it saturates at 200 /s"),
     ],
 )

@@ -63,7 +63,7 @@ def test_every_form_says_the_same():
     assert document["bad_state_from"] == pytest.approx(125.0)
     assert [one["state"] for one in document["states"]] == ["good", "threshold", "queue grows"]
     assert found.to_csv().splitlines()[0].startswith("state,stability,attempt_rate")
-    assert "requests at once that tip it over" in str(found)
+    assert "burst that tips it over" in str(found)
     assert repr(found) == "Retries(server, 3 states)"
     assert found.plot() is not None
 
@@ -71,18 +71,18 @@ def test_every_form_says_the_same():
 def test_words_for_states():
     calm = retries(server(100.0))
     assert [one["state"] for one in json.loads(calm.to_json())["states"]] == ["good"]
-    assert "no pulse" in str(calm)
-    assert "no good state lasts" in str(retries(server(480.0)))
+    assert "no burst" in str(calm)
+    assert "no good state" in str(retries(server(480.0)))
     dropping = retries(server(400.0, drop_older_than=0.1))
     names = [one["state"] for one in json.loads(dropping.to_json())["states"]]
     assert names == ["good", "threshold", "bad"]
-    assert "the bad state ends by itself after" in str(dropping)
-    assert "the load from which the bad state does" in str(dropping)
+    assert "the bad state ends by chance after" in str(dropping)
+    assert "the load above which the bad state lasts" in str(dropping)
     lasts = json.loads(dropping.to_json())
     assert lasts["bad_state_from"] < lasts["bad_lasting_from"] < lasts["good_state_up_to"]
     assert lasts["bad_ends_after"] > 0
     assert json.loads(calm.to_json())["bad_ends_after"] is None
-    assert "one state lasts" in str(retries(server(400.0, {"timeout": 0.1})))
+    assert "one state only" in str(retries(server(400.0, {"timeout": 0.1})))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_words_for_states():
         (ModelGraph("calm").station("cpu", MM1(0.1)).at(arrival_rate=1.0), "its clients wait"),
         (server(100.0, {"patience": 0.1}), "timeout"),
         (server(100.0, station=Delay(0.1)), "one MM1"),
-        (server(0.0), "nobody comes"),
+        (server(0.0), "no requests arrive"),
     ],
 )
 def test_what_has_no_states_is_refused_in_a_line(model, why):

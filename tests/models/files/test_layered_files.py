@@ -284,7 +284,7 @@ def test_methods_say_which_apply_and_why_not():
     assert by_name["chain"].error.exact
     assert by_name["layers"].applies
     assert by_name["simulation"].applies
-    assert "behind its reply" in by_name["product form"].reason
+    assert "after its reply" in by_name["product form"].reason
     assert "layered services" in by_name["linearizer"].reason
 
 

@@ -103,7 +103,7 @@ def test_as_many_runs_as_are_needed_are_not_asked_for_again():
     assert near.undecided
     assert "3 runs of each load and build mostly tell, but not here" in gated(near)
     assert "more runs" not in gated(near)
-    assert "so many runs would show a change of 5% 4 times out of 5" in str(near)
+    assert "that many runs would show a change of 5% 4 times out of 5" in str(near)
 
 
 def gated(found):
@@ -154,7 +154,7 @@ def test_tests_that_cannot_be_paired_are_refused():
     with pytest.raises(MeasurementError, match="no load in common: 1, 2, 4, 8 and 3, 5"):
         compare_builds(runs(random), runs(random, loads=(3, 5)))
     unknown = LoadTest((Point("x", throughput=1.0, response_time=1.0, file="a.txt"),))
-    with pytest.raises(MeasurementError, match="nothing tells the load of each point"):
+    with pytest.raises(MeasurementError, match="nothing says what the load of each point was"):
         compare_builds(runs(random), unknown)
     with pytest.raises(InvalidParameter, match="--at-most is 0"):
         compare_builds(runs(random), runs(random), at_most=0)

@@ -127,7 +127,7 @@ def test_times_that_exchange_their_roles_are_another_answer():
     assert first.ends[cpu][0] > second.ends[cpu][1] or first.ends[cpu][1] < second.ends[cpu][0]
     low, high = fit.ci95["cpu_time"]
     assert low <= 2e-3 <= 4e-3 <= high
-    assert any("another answer fits about as well" in text for text in fit.warnings)
+    assert any("another solution fits about as well" in text for text in fit.warnings)
     answers = json.loads(fit.to_json())["answers"]
     assert answers[1]["parameters"]["cpu_time"]["value"] == pytest.approx(second.free[cpu])
     assert "each fits not significantly worse" in str(fit.examined())

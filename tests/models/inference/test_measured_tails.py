@@ -85,7 +85,7 @@ def test_all_forms_of_an_answer_say_it(tmp_path):
     )
     out = " ".join(headway(*given).out.split())
     assert "p99: " in out
-    assert "times that of the law of its form" in out
+    assert "times what its form predicts" in out
     answer = json.loads(headway(*given, "--json").out)
     assert answer["predictions"][0]["response_time_p99"]["value"] > 1.0
     tail = answer["measured_tails"][0]
@@ -113,13 +113,13 @@ def test_a_fitted_file_says_how_far_its_law_is_off_or_refuses(tmp_path, factor):
     assert headway("solve", file).code == 0
     if factor > 2:
         words = refusal("solve", file, "--percentile", "99.9")
-        assert "the p99 of the data that it was fitted to is" in words
+        assert "the p99 in the data that it was fitted to is" in words
         words = refusal("size", file, "--target", "response_time_p95<=1s", "--choose",
                         "service_time=1ms,2ms", "--cost", "1/service_time")  # fmt: skip
-        assert "times that of its law" in words
+        assert "times what the model predicts" in words
         return
     answer = json.loads(headway("solve", file, "--percentile", "99", "--json").out)
-    assert "times that of the law" in json.dumps(answer)
+    assert "times what the model predicts" in json.dumps(answer)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_what_follows_from_one_parameter_has_its_interval():
     curve = Measurements.parse(SINGLE, "pods.csv")
     server = fit_server(curve, forms=["server-single", "server-pool"])
     time = quantity(server, "time per operation")
-    alone = quantity(server, "saturation by this form")
+    alone = quantity(server, "saturation, this form only")
     assert (alone.low, alone.high) == pytest.approx((1 / time.high, 1 / time.low), rel=1e-12)
     assert quantity(server, "saturation throughput").low <= alone.value
 
@@ -118,5 +118,5 @@ def test_a_large_gap_is_told_as_a_factor():
     text = "clients,throughput_ops_s,response_ms\n8,1000,663551.06\n16,1000,17.6\n"
     findings = [one.text for one in audit(Measurements.parse(text, "t.csv")).findings]
     gap = next(text for text in findings if "throughput times response time" in text)
-    assert "82,940 times as many: the tool adds" in gap
+    assert "82,940 times the population of" in gap
     assert "%" not in gap.split("clients did")[0]

@@ -254,7 +254,7 @@ def test_numbers_of_a_model_s_own_parts_have_units() -> None:
     assert shown.startswith("literal: numbers that stand in its stations station")
     assert "service_time[web] = 4 ms, service_time[desk] = 9 ms" in shown
     assert "service_time = 2 ms, quota = 0.5, period = 100 ms" in shown
-    assert "web 30 1/s - -" in shown
+    assert "web 30 requests/s - -" in shown
     assert "desk - 4 2000 ms" in shown
 
 
@@ -262,5 +262,7 @@ def test_a_rate_given_as_a_number_alone_is_one_a_second() -> None:
     text = '[parameters]\narrival_rate = 12\n[stations.cpu]\nkind = "MM1"\nservice_time = 0.1\n'
     solution = parse_model(f'name = "bare"\n{text}').solve()
 
-    assert "saturation_throughput   10 1/s" in str(solution)
-    assert solution.saturation_message.endswith("1.20 at 12 1/s; it saturates at 10 1/s")
+    assert "saturation_throughput   10 requests/s" in str(solution)
+    assert solution.saturation_message.endswith(
+        "1.20 at 12 requests/s; it saturates at 10 requests/s"
+    )

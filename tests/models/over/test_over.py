@@ -107,7 +107,7 @@ def test_rates_and_capacity_are_formulas_of_t():
     found = graph.arrive("cpu", "0.4 + t / 100").at(t=0).over(100.0, every=50)
     assert found["arrival_rate"] == pytest.approx([0.65, 1.15], rel=1e-9)
     assert found["servers"] == pytest.approx([1, 3], rel=1e-12)
-    assert "capacity at arrival" in found.approximation
+    assert "as it was at arrival" in found.approximation
 
 
 def test_rates_of_a_model_file_are_its_day():
@@ -237,7 +237,7 @@ def test_the_command_has_periods_and_the_whole(tmp_path):
     [
         (["--target", "1s"], "--target needs --over"),
         (["--over", "no.csv"], "no such file"),
-        (["--over", "24h"], "nothing in it follows time"),
+        (["--over", "24h"], "nothing in it changes with time"),
     ],
 )
 def test_the_command_refuses_in_one_line(options, words, tmp_path):
@@ -297,7 +297,7 @@ def test_the_command_sizes_over_a_day(tmp_path):
     )
     assert "--every needs --over" in refusal("size", model, *options, "--every", "60")
     other = ("--target", "throughput>=5", *options[2:])
-    assert "of a day there are" in refusal("size", model, "--over", day, *other)
+    assert "targets of a day are" in refusal("size", model, "--over", day, *other)
 
 
 @pytest.mark.parametrize("ticks", [1, 10**3, 10**6, 10**9])

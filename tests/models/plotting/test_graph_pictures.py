@@ -77,7 +77,7 @@ def test_terminals_show_population_and_think_time():
 def test_each_class_has_its_numbers_and_arrows_of_its_own():
     browse, buy = sources_of(shop(), None, Scale())
 
-    assert browse.words == "browse\narrival rate 12 1/s"
+    assert browse.words == "browse\narrival rate 12 requests/s"
     assert buy.words == "buy\npopulation 3\nthink time 1 s"
     assert browse.entries == buy.entries == {"web": ""}
     assert browse.back == frozenset()
@@ -88,7 +88,7 @@ def test_classes_that_go_the_same_way_come_from_one_place():
     graph = visited().job_class("web", arrival_rate=12.0).job_class("batch", arrival_rate=4.0)
     (source,) = sources_of(graph, None, Scale())
 
-    assert source.words == "web\narrival rate 12 1/s\nbatch\narrival rate 4 1/s"
+    assert source.words == "web\narrival rate 12 requests/s\nbatch\narrival rate 4 requests/s"
     assert list(source.entries) == ["cpu", "disk"]
 
 
@@ -105,7 +105,7 @@ def test_arrivals_at_several_stations_have_an_arrow_each():
     graph = chain("a", "b").arrive("a", 20.0).arrive("b", 5.0)
     words = {source.words: list(source.entries) for source in sources_of(graph, None, Scale())}
 
-    assert words == {"arrivals\n20 1/s": ["a"], "arrivals\n5 1/s": ["b"]}
+    assert words == {"arrivals\n20 requests/s": ["a"], "arrivals\n5 requests/s": ["b"]}
 
 
 def test_a_fork_leads_to_its_branches():

@@ -181,7 +181,7 @@ class TestOptions:
         hey(tmp_path, "one.txt")
         shutil.copy(tmp_path / "one.txt", tmp_path / "two.txt")
         line = refusal("fit", "server", "--data", tmp_path)
-        assert "waits for answers (a closed test), and its output does not tell" in line
+        assert "waits for answers (a closed test), and its output does not say" in line
         assert "add --clients N" in line
         with pytest.raises(MeasurementError, match="closed test"):
             measurements_in(read_load_test([str(tmp_path)]))

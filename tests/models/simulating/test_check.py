@@ -61,7 +61,7 @@ def test_what_an_approximation_says_of_itself_stands_beside_what_it_misses_here(
     assert "approximated by two moments (QNA); largest error measured" in text
     assert f"outside: {', '.join(check.outside)}" in text
     most = check.largest
-    assert f"that is what the approximation misses here: at most {most.name}" in text
+    assert f"so the approximation is off here by at most {most.name}" in text
     assert abs(most.difference) == max(abs(r.difference or 0) for r in check.rows_checked)
 
 

@@ -120,7 +120,9 @@ def test_saturated_points_are_marked_and_named():
     assert solved.saturated.tolist() == [False, True]
     assert solved.response_time[1] == np.inf
     assert solved.throughput.tolist() == [50.0, 100.0]
-    with pytest.raises(Saturated, match=r"cpu: utilisation 1\.04 at 104 1/s; it saturates at 100"):
+    with pytest.raises(
+        Saturated, match=r"cpu: utilisation 1\.04 at 104 requests/s; it saturates at 100"
+    ):
         solved.require_stable()
 
 

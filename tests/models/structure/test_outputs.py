@@ -129,7 +129,7 @@ class TestAnOutputOfAnotherPackage:
         shown = headway("sensitivity", str(file), "--output", self.name).out
 
         assert effect.derivative == pytest.approx(0.016, rel=1e-4)
-        assert "s^2 per 1,000 1/s" in shown
+        assert "s^2 per 1,000 requests/s" in shown
 
     def test_target(self):
         """Var = (S / (1 - rate S))^2 = (0.15 s)^2 at a rate of 10/3 /s."""

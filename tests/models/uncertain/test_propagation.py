@@ -397,4 +397,4 @@ def test_an_error_of_the_indices_is_said_with_a_digit_that_tells(draws, words):
     bands = parse_model(independent, "server.toml").at(arrival_rate=10.0).propagate(draws, 1)
 
     text = " ".join(str(bands).split())
-    assert f"either half of them moves the indices {words}" in text
+    assert f"half of them alone would change the indices {words}" in text

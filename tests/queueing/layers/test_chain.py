@@ -307,7 +307,7 @@ def test_a_chain_refuses_what_it_cannot_hold() -> None:
     system = LayeredSystem(
         "open", {"cpu": Processor()}, {"a": Task("cpu")}, {"x": Entry("a", Step("x", 0.1), 1.0)}
     )
-    with pytest.raises(GraphError, match="arrive without end"):
+    with pytest.raises(GraphError, match="arrive without limit"):
         by_chain(system)
     assert by_chain(solved(Step("use", 1.0), {}, 3, think_time=1.0).system, 2) is None
 

@@ -402,7 +402,7 @@ def test_a_seed_gives_the_same_answer_again() -> None:
 
 def test_a_million_clients_are_played_and_more_refused() -> None:
     crowd = clients(Step("use", 1.0), {}, 10**6)
-    with pytest.raises(InvalidParameter, match="plays up to 1,000,000 clients, not 1,000,001"):
+    with pytest.raises(InvalidParameter, match="simulates up to 1,000,000 clients, not 1,000,001"):
         played(clients(Step("use", 1.0), {}, 10**6 + 1))
     if LIBRARY:
         assert holds(played(crowd, 1_100_000).tasks["users"].throughput, 1e6)
@@ -437,7 +437,7 @@ def test_what_cannot_be_played_is_refused(task: Task, message: str) -> None:
 
 def test_several_operating_points_are_refused() -> None:
     demand: FloatArray = np.array([1.0, 2.0])
-    with pytest.raises(InvalidParameter, match="several operating points; play them one by one"):
+    with pytest.raises(InvalidParameter, match="several operating points; simulate them"):
         played(clients(Step("use", demand), {}))
 
 

@@ -102,7 +102,7 @@ def test_many_points_are_one_network() -> None:
         (pool(9, Processor(), Together((Step("a", 1.0), Step("b", 1.0)), 2)), "branches at once"),
         (
             pool(9, Processor(), Series((Step("a", 1.0), Reply(), Step("b", 1.0)))),
-            "works on behind its reply",
+            "works on after its reply",
         ),
     ],
 )

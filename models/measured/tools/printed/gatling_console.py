@@ -11,7 +11,7 @@ from headway.models.measured.tools.kit.text import ToolText, runs
 _START = "---- Global Information ----"
 _PERCENT = re.compile(r"> response time (\d+(?:\.\d+)?)(?:st|nd|rd|th) percentile")
 _MS = 1e-3
-_UNSAID = "Gatling's console does not tell the users; times are of successful requests"
+_UNSAID = "Gatling's console does not show the users; times are of successful requests"
 
 
 def _points(text: str, source: str) -> list[Point]:
