@@ -14,7 +14,7 @@ from headway.kinds import Amount, FloatArray
 from headway.queueing.stations.base import Station
 from headway.queueing.stations.rows import in_a_row
 from headway.queueing.times.inversion import invert, invert_with_slope
-from headway.queueing.times.laws import ComplexArray
+from headway.queueing.times.laws import ComplexArray, Within
 from headway.records import dataclass
 
 _INSTANT = 1e-9  # of the mean: a smaller time counts as 0
@@ -80,9 +80,10 @@ class FeedForwardNetwork:
         constant = np.zeros(self.rates.shape[1]) + shifts
         times = (law.mean - law.pieces[0].shift for law in laws)
         beyond = sum(v * time for v, time in zip(self.visits, times, strict=True))
-        return FeedForwardLaw(
-            self, [law.pieces[0].transform for law in laws], constant, np.asarray(beyond)
-        )
+        transforms = [law.pieces[0].transform for law in laws]
+        is_alone = len(laws) == 1 and not self.onward and bool(np.all(self.entries == 1))
+        within = laws[0].pieces[0].within if is_alone else None
+        return FeedForwardLaw(self, transforms, constant, np.asarray(beyond), within)
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,16 @@ class FeedForwardLaw:
         E[exp(-s T)] of a visit to each station, without its constant part.
     constant, beyond
         Constant time and mean of the rest [s], shape (points,).
+    within
+        Chance of at most a rest [s], and the density there, where they need no inversion: at one
+        station alone whose law is known in closed form.
     """
 
     network: FeedForwardNetwork
     transforms: list[Amount]
     constant: FloatArray
     beyond: FloatArray
+    within: Within | None = None
 
     def at(self, points: NDArray[np.intp]) -> "FeedForwardLaw":
         """The law at some of the points, in ascending order."""
@@ -131,13 +136,19 @@ class FeedForwardLaw:
 
     def exceedance(self, time: FloatArray) -> FloatArray:
         """Probability of exceeding a time [s]."""
-        within = invert(lambda s: self.transform(s) / s, self._beyond_constant(time))
+        rest = self._beyond_constant(time)
+        if self.within is not None:
+            return np.asarray(np.clip(1 - self.within(rest)[0], 0.0, 1.0))
+        within = invert(lambda s: self.transform(s) / s, rest)
         return np.asarray(np.clip(1 - within, 0.0, 1.0))
 
     def exceedance_and_density(self, time: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probability of exceeding a time [s], and the density there [1/s]."""
         rest = self._beyond_constant(time)
-        within, density = invert_with_slope(lambda s: self.transform(s) / s, rest)
+        if self.within is not None:
+            within, density = self.within(rest)
+        else:
+            within, density = invert_with_slope(lambda s: self.transform(s) / s, rest)
         return np.asarray(np.clip(1 - within, 0.0, 1.0)), np.asarray(density)
 
     def _beyond_constant(self, time: FloatArray) -> FloatArray:

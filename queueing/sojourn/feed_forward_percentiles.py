@@ -144,7 +144,7 @@ def _by_newton(
             following = time + miss * np.maximum(above, _LEAST) / density
         middle = np.where(np.isfinite(high), (low + high) / 2, 4 * time)
         steady = (density > 0) & (above > _DEEP * tail)
-        inside = steady & (following > low) & (following < np.minimum(high, 4 * time))
+        inside = steady & (following >= low) & (following <= np.minimum(high, 4 * time))
         following = np.where(inside, following, middle)
         times[points], rough[points] = following, change > allowed
         todo = np.abs(following - time) > settled * time
@@ -161,6 +161,9 @@ def _series(
     law: FeedForwardLaw, time: FloatArray, terms: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """P(T > c + t), the density there, and the difference of a shorter series from P."""
+    if law.within is not None:
+        chance, slope = law.within(time)
+        return np.asarray(1 - chance), np.asarray(slope), np.zeros(time.shape)
     weights, fewer = _weights(terms), _weights(round(_LESS * terms))
     nodes: ComplexArray = np.asarray(_DAMPING / 2 + 1j * pi * np.arange(weights.size))
     transformed = law.transform(np.asarray(nodes[:, None] / time))

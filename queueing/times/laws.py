@@ -20,7 +20,7 @@ from headway.records import dataclass
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 Transform: TypeAlias = Callable[[ComplexArray], ComplexArray]
-Within: TypeAlias = Callable[[float], tuple[float, float]]
+Within: TypeAlias = Callable[[Any], tuple[Any, Any]]
 
 GAMMA = "M/G/1 service is assumed gamma-distributed"
 MOST_PIECES = 64
@@ -40,7 +40,7 @@ class Piece:
     """A part of a law: a transform, shifted by a constant time [s].
 
     If its distribution is known without the transform, `within` gives P(T - shift <= t) and the
-    density at t.
+    density at t: of one time, or of one at each point of a law of several points.
     """
 
     shift: float
@@ -144,7 +144,12 @@ def exponential(mean: float) -> TimeLaw:
     >>> exponential(0.5).transform(np.array([2.0 + 0j])).real.tolist()
     [0.5]
     """
-    return TimeLaw((Piece(0.0, lambda s: 1 / (1 + s * mean)),), mean)
+
+    def within(time: Any) -> tuple[Any, Any]:
+        return -np.expm1(-time / mean), np.exp(-time / mean) / mean
+
+    law = Piece(0.0, lambda s: 1 / (1 + s * mean), within if np.all(mean > 0) else None)
+    return TimeLaw((law,), mean)
 
 
 def gamma(mean: float, scv: float) -> Transform:
@@ -157,16 +162,35 @@ def gamma(mean: float, scv: float) -> Transform:
 def pooled(service_time: float, waits: float, wait: float) -> TimeLaw:
     """Exponential service, with probability `waits` after an exponential wait of mean `wait`.
 
+    With S the service time, W the wait and L the longer of both, a sum of both times is more than t
+    with
+
+        P(T > t) = exp(-t / L) (1 + t / L expm1(x) / x),    x = -t abs(S - W) / (S W),
+
+    which holds for S = W as well, where the last factor is 1.
+
     Examples
     --------
-    >>> pooled(1.0, waits=0.25, wait=2.0).mean
-    1.5
+    >>> law = pooled(1.0, waits=0.25, wait=2.0)
+    >>> law.mean, round(float(1 - law.pieces[0].within(3.0)[0]), 6)
+    (1.5, 0.136459)
     """
 
     def law(s: ComplexArray) -> ComplexArray:
         return (1 - waits + waits / (1 + s * wait)) / (1 + s * service_time)
 
-    return TimeLaw((Piece(0.0, law),), service_time + waits * wait)
+    def within(time: Any) -> tuple[Any, Any]:
+        longer = np.maximum(service_time, wait)
+        apart = -time * np.abs(service_time - wait) / (service_time * wait)
+        factor = np.where(apart < 0, np.expm1(apart) / np.where(apart < 0, apart, 1.0), 1.0)
+        alone, slow = np.exp(-time / service_time), np.exp(-time / longer)
+        both = slow * (1 + time / longer * factor)
+        density = slow * time / (service_time * wait) * factor
+        late = (1 - waits) * alone + waits * both
+        return 1 - late, (1 - waits) * alone / service_time + waits * density
+
+    known = within if np.all(service_time > 0) and np.all(wait > 0) else None
+    return TimeLaw((Piece(0.0, law, known),), service_time + waits * wait)
 
 
 def limited(service_time: float, servers: float, queue: int, ratio: float, wait: float) -> TimeLaw:
@@ -231,7 +255,7 @@ def after_waiting(wait: TimeLaw, service: Transform, mean: float) -> TimeLaw:
     service, mean
         Transform and mean of the service time.
     """
-    pieces = tuple(replace(one, transform=_times(one, Piece(0.0, service))) for one in wait.pieces)
+    pieces = tuple(Piece(one.shift, _times(one, Piece(0.0, service))) for one in wait.pieces)
     return replace(wait, pieces=pieces, mean=wait.mean + mean)
 
 
