@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from headway.models.analysis.kept import Kept
+from headway.errors import HeadwayError
+from headway.models.analysis.kept import Kept, kept_by_model
 from headway.models.analysis.retries import Retries
 from headway.models.analysis.saturating import saturating_load
 from headway.models.analysis.sensitivity import StationLimit
@@ -75,11 +76,28 @@ def _of_target(report: Report | ModelReport, kept: Kept) -> Headline:
     much = f"How many {load}" if load else "How much load"
     question = f"{much} can {_called(report)} take with {under}?"
     if kept.is_none:
-        return Headline(question, _sentence(f"no load keeps {under}, however low"))
+        return Headline(question, _sentence(f"no load, however low, keeps {under}"))
     shown, first = kept.shown(scale), fills_first(report)
-    least = f"{shown} keep {under}; nothing measured bounds it"
+    least = f"{shown} keep {under}; no measurement shows an upper end"
     said = least if math.isinf(kept.high) else f"up to {shown} keep {under}"
+    said += _by_best_form(report, kept)
     return Headline(question, _sentence(f"{said}; {first.fills}" if first else said))
+
+
+def _by_best_form(report: Report | ModelReport, kept: Kept) -> str:
+    """What the form that the chart draws says alone, where all that fit together say another."""
+    if not isinstance(report, Report) or report.forms is None or report.sensitivity is None:
+        return ""
+    try:
+        alone = kept_by_model(report.sensitivity.model, kept.load, kept.goal)
+    except HeadwayError:
+        return ""
+    if kept.low * (1 - _BESIDE) <= alone.value <= kept.high * (1 + _BESIDE):
+        return ""
+    return f"; the best form alone, which the chart draws, says {alone.shown(units_of(report))}"
+
+
+_BESIDE = 0.01  # share of an end of an interval by which a load may miss it
 
 
 def _load_question(report: Report | ModelReport) -> str:
@@ -165,7 +183,7 @@ def _open(report: Report | ModelReport, solution: Solution) -> str:
     if not limit:
         return _sentence(f"Nothing saturates; {now}")
     if _is_least(limit_of(report)):
-        return _sentence(f"{limit}; the measured loads do not show where it ends; {now}")
+        return _sentence(f"{limit}; the test did not go high enough to show the limit; {now}")
     return _sentence(f"up to {limit}, where {who}; {now}")
 
 
@@ -182,11 +200,11 @@ def _closed(report: Report | ModelReport, solution: Solution) -> str:
         return _sentence(f"Nothing saturates; {now}")
     few = f"{max(1, math.ceil(knee)):,}"
     if _is_least(limit_of(report)):
-        reach = f"the throughput reaches {limit}, and the measured loads do not show where it ends"
-        return _sentence(f"From about {few} clients on, more only wait: {reach}; {now}")
+        reach = f"throughput reaches {limit}; the test did not go high enough to show its limit"
+        return _sentence(f"Above about {few} clients, more clients only wait: {reach}; {now}")
     alone = len(_limits(report)) == 1
     who = "throughput levels off" if alone else f"{solution.bottleneck} fills first,"
-    return _sentence(f"From about {few} clients on, more only wait: {who} at {limit}; {now}")
+    return _sentence(f"Above about {few} clients, more clients only wait: {who} at {limit}; {now}")
 
 
 def _now(report: Report | ModelReport, solution: Solution) -> str:
@@ -208,10 +226,34 @@ def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
     """Which pool or processor is the fullest."""
     first, now = fills_first(report), _now(report, solution)
-    said = f"{first.fills}; {now}" if first else now
+    said = _levels_off(report) + (f"{first.fills}; {now}" if first else now)
     is_open = load_parameter(report) == "arrival_rate"
     asked = _load_question(report) if is_open else _clients_question(report)
     return Headline(asked, _sentence(said))
+
+
+def _levels_off(report: Report | ModelReport) -> str:
+    """From how many clients on the throughput hardly grows, where the curve shows it."""
+    if not isinstance(report, ModelReport) or report.curve is None or report.load is None:
+        return ""
+    loads = np.ravel(np.asarray(report.curve.model.inputs[report.load], float))
+    rates = np.ravel(np.broadcast_to(report.curve["throughput"], loads.shape))
+    most = float(rates.max(initial=0.0))
+    if (
+        report.load not in counts(report.model.graph)
+        or rates.size < _FEW
+        or rates[-2] < most * _FLAT
+    ):
+        return ""
+    few, unit = math.ceil(loads[rates >= most * _NEARLY][0]), report.model.rate_unit
+    return (
+        f"above about {few:,} {spoken(report.load)}, throughput levels off at "
+        f"{units_of(report).text(most, unit)}: "
+    )
+
+
+_FEW = 4  # points of a curve that may level off; chosen
+_NEARLY, _FLAT = 0.95, 0.98  # of the highest throughput: from where on it hardly grows; chosen
 
 
 def _of_program(report: Report | ModelReport) -> Headline:
