@@ -193,13 +193,13 @@ def _shown(solution: Solution) -> Iterator[tuple[Any, Unit]]:
     for name in solution.outputs:
         yield solution[name], model.meaning(name).unit
     for one in solution.station_requests:
-        yield solution[one.name], solution.model.part_unit(one.part)
+        yield solution[one.name], part_unit(one.part)
     for name in solution.classes:
         for part in solution.class_parts:
             yield solution[of_class(name, part)], model.meaning(part).unit
     for name in solution.stations if np.prod(solution.shape) == 1 else ():
         for part in solution.station_parts:
-            yield solution[f"{name}.{part}"], solution.model.part_unit(part)
+            yield solution[f"{name}.{part}"], part_unit(part)
 
 
 def _class_table(solution: Solution, scale: Scale) -> Table:
@@ -233,7 +233,7 @@ def _sweep_table(solution: Solution, scale: Scale) -> Table:
         for part in solution.class_parts
     ]
     columns += [
-        Column.of(one.name, solution[one.name], solution.model.part_unit(one.part), scale)
+        Column.of(one.name, solution[one.name], part_unit(one.part), scale)
         for one in solution.station_requests
     ]
     if solution.stations:
@@ -361,7 +361,7 @@ def _only(values: Any) -> Any:
 
 def _outputs_table(solution: Solution, scale: Scale) -> Table:
     each = [(name, solution.model.meaning(name).unit) for name in solution.outputs]
-    each += [(one.name, solution.model.part_unit(one.part)) for one in solution.station_requests]
+    each += [(one.name, part_unit(one.part)) for one in solution.station_requests]
     columns = [Column.of(name, solution[name], unit, scale) for name, unit in each]
     texts = tuple(with_unit(column.texts[0], column.unit) for column in columns)
     names = Column("output", tuple(name for name, _ in each))
@@ -375,7 +375,5 @@ def _stations_table(solution: Solution, scale: Scale) -> Table:
     columns = [Column("station", solution.stations)]
     for part in _parts_of_all(solution):
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in solution.stations]
-        columns.append(
-            Column.of(part.replace("_", " "), values, solution.model.part_unit(part), scale)
-        )
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return Table("stations", tuple(columns))

@@ -34,7 +34,7 @@ from headway.models.structure.inputs import (
 )
 from headway.models.structure.meanings import Better, Meaning
 from headway.models.structure.network_kind import NetworkKind
-from headway.models.structure.outputs import part_unit, usual_meaning
+from headway.models.structure.outputs import usual_meaning
 from headway.models.structure.parts.finite import in_renewal_room
 from headway.models.structure.parts.links import check_links, exposed
 from headway.models.structure.replicas import (
@@ -508,27 +508,10 @@ class Model(Kept, ModelVerbs):
         """Unit and explanation of an output or binding."""
         if name in self.meanings:
             return self.meanings[name]
-        return usual_meaning(name, self.rate_unit)
-
-    @property
-    def rate_unit(self) -> Unit:
-        """The unit of its rates, in the words of its file; requests where it has none."""
         rate = self.parameters.get("arrival_rate")
         rates = [rate.unit] if rate else [each for each in self.units if is_rate(each)]
         stated = [each for each in rates if each.text]  # not a number alone
-        return in_words(stated[0] if stated else self._done())
-
-    def part_unit(self, part: str) -> Unit:
-        """The unit of a number of a station, a class or a region, by its name.
-
-        Examples
-        --------
-        >>> from headway.models import catalogue_model
-        >>> model = catalogue_model("nfs-server")
-        >>> str(model.part_unit("residence_time")), str(model.part_unit("throughput"))
-        ('s', 'op/s')
-        """
-        return part_unit(part, self.rate_unit)
+        return usual_meaning(name, in_words(stated[0] if stated else self._done()))
 
     def _done(self) -> Unit:
         """The rate at which what goes round is done, in the word of its file."""

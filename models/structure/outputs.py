@@ -373,15 +373,8 @@ def percent_of(name: str, classes: Collection[str] = ()) -> float | None:
     return request.number if request is not None and request.output is PERCENTILE else None
 
 
-def part_unit(part: str, rate: Unit | None = None) -> Unit:
+def part_unit(part: str) -> Unit:
     """SI unit of an output without whose it is; a number where no output has this name.
-
-    Parameters
-    ----------
-    part
-        The name of the output.
-    rate
-        Unit of rates; one a second where left out.
 
     Examples
     --------
@@ -389,7 +382,7 @@ def part_unit(part: str, rate: Unit | None = None) -> Unit:
     ('s', '1/s')
     """
     request = read_part(part, _ALL)
-    return ONE if request is None else request.output.meaning(rate or unit("1/s")).unit
+    return ONE if request is None else request.output.meaning(unit("1/s")).unit
 
 
 def usual_meaning(name: str, rate: Unit) -> Meaning:

@@ -245,7 +245,8 @@ def _levels_off(report: Report | ModelReport) -> str:
         or rates[-2] < most * _FLAT
     ):
         return ""
-    few, unit = math.ceil(loads[rates >= most * _NEARLY][0]), report.model.rate_unit
+    few = math.ceil(loads[rates >= most * _NEARLY][0])
+    unit = report.model.meaning("throughput").unit
     return (
         f"above about {few:,} {spoken(report.load)}, throughput levels off at "
         f"{units_of(report).text(most, unit)}: "

@@ -38,8 +38,8 @@ _IDLE = 0.8  # use below which its processor is said to have room; chosen
 _TIMES = ("service_time", "second_phase")  # that layers alone have
 
 
-def _unit(part: str, rate: Unit | None = None) -> Unit:
-    return unit("s") if part in _TIMES else part_unit(part, rate)
+def _unit(part: str) -> Unit:
+    return unit("s") if part in _TIMES else part_unit(part)
 
 
 def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
@@ -63,8 +63,7 @@ def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table
             values = [float(np.ravel(solution[f"{key}.{part}"])[0]) for key in keys]
             if part == "second_phase" and not any(values):
                 continue
-            own = _unit(part, solution.model.rate_unit)
-            columns.append(Column.of(part.replace("_", " "), values, own, scale))
+            columns.append(Column.of(part.replace("_", " "), values, _unit(part), scale))
         if names:
             tables.append(Table(kind, tuple(columns)))
     return tables

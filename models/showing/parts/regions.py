@@ -33,9 +33,7 @@ def region_tables(solution: Solution, scale: Scale) -> list[Table]:
     columns = [Column("region", names)]
     for part in _PARTS:
         values = [float(np.ravel(solution[f"{name}.{part}"])[0]) for name in names]
-        columns.append(
-            Column.of(part.replace("_", " "), values, solution.model.part_unit(part), scale)
-        )
+        columns.append(Column.of(part.replace("_", " "), values, part_unit(part), scale))
     return [Table("regions", tuple(columns))] if names else []
 
 

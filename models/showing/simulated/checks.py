@@ -1,7 +1,7 @@
 """Checks described: what was solved beside what was simulated."""
 
 from headway.models.language.scales import Scale, units_of
-from headway.models.language.units import ONE, Unit, is_rate, si_text
+from headway.models.language.units import ONE, Unit, si_text
 from headway.models.showing.parts.alternatives import alone_note
 from headway.models.showing.simulated.simulations import (
     effort_document,
@@ -55,7 +55,7 @@ _PERCENT: Writer = each(lambda _scale, share, _unit: _percent(share))
 
 def _records(check: Check) -> Records:
     rows, doubt = check.rows_checked, check.solution.approximation
-    units, names = tuple(_own_unit(check, row) for row in rows), tuple(row.name for row in rows)
+    units, names = tuple(row.unit for row in rows), tuple(row.name for row in rows)
     inside = tuple(row.inside for row in rows)
 
     def simulated(scale: Scale, row: CheckedResult, unit: Unit) -> str:
@@ -64,7 +64,7 @@ def _records(check: Check) -> Records:
     return Records(
         (
             field("name", names, title="answer"),
-            field("unit", (si_text(row.unit.dimension) for row in rows)),
+            field("unit", (si_text(unit.dimension) for unit in units)),
             field("analytic", (row.analytic for row in rows), units, "analytic", TEXT),
             field("simulated", (row.simulated.mean for row in rows)),
             Field((), tuple(rows), units, title="simulated", writer=each(simulated)),
@@ -75,12 +75,6 @@ def _records(check: Check) -> Records:
             only_csv("approximation", (doubt for _ in rows)),
         )
     )
-
-
-def _own_unit(check: Check, row: CheckedResult) -> Unit:
-    """A unit as tables show it: what a station does in the word of what the network does."""
-    counts = any(row.unit.dimension[2:])
-    return check.solution.model.rate_unit if is_rate(row.unit) and not counts else row.unit
 
 
 def _tables(check: Check, records: Records, scale: Scale) -> list[Table]:

@@ -80,7 +80,7 @@ def _tables(simulations: Simulations, scale: Scale) -> Iterator[Table]:
         kept = [getattr(point, title) for point in points]
         for name in kept[0]:
             own = {str(k): each[name] for k, each in enumerate(kept)}
-            parts = parts_table(model, name, "", own, scale)
+            parts = parts_table(name, "", own, scale)
             yield Table(name, (*_inputs(simulations, scale), *parts.columns[1:]))
 
 

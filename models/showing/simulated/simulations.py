@@ -69,20 +69,18 @@ def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
         *((kind, kind, each) for kind, each in simulation.layers.items()),
     )
     bare = "" if simulation.layers else "stations"
-    tables = (
-        parts_table(simulation.model, *each, scale) for each in parts if each[2] or each[0] == bare
-    )
+    tables = (parts_table(*each, scale) for each in parts if each[2] or each[0] == bare)
     return [Table(simulation.model.title, columns, notes), *tables]
 
 
-def parts_table(model: Model, title: str, kind: str, each: Parts, scale: Scale) -> Table:
+def parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
     """A row for each of a kind, with its numbers."""
     parts = dict.fromkeys(part for known in each.values() for part in known)
     columns = [Column(kind, tuple(each))]
     for part in parts:
         cells = [known.get(part) for known in each.values()]
         texts = tuple(
-            None if one is None else shown(one, model.part_unit(part), scale=scale) for one in cells
+            None if one is None else shown(one, part_unit(part), scale=scale) for one in cells
         )
         columns.append(Column(part.replace("_", " "), texts))
     return Table(title, tuple(columns))

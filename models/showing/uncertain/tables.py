@@ -10,7 +10,7 @@ from headway.models.language.units import Unit
 from headway.models.showing.parts.alternatives import beyond_note, mixed_note
 from headway.models.showing.solutions import input_columns, notes_of, swept
 from headway.models.solving.solutions.solution import STATION_RESULTS
-from headway.models.structure.outputs import on_demand
+from headway.models.structure.outputs import on_demand, part_unit
 from headway.models.structure.parts.keys import of_class
 from headway.models.tables.table import Column, Table
 from headway.models.uncertain.importance import most_important
@@ -173,7 +173,7 @@ def _parts(
 ) -> Table:
     columns = [Column({"classes": "class"}.get(title, "station"), names)]
     for part, each in zip(parts, keys, strict=True):
-        cells = [_cells(propagation, key, propagation.model.part_unit(part), scale) for key in each]
+        cells = [_cells(propagation, key, part_unit(part), scale) for key in each]
         values, bands = zip(*cells, strict=True)
         columns += [Column(part.replace("_", " "), values), Column("95% band", bands)]
     own = f"{title} of {propagation.model.name}" if propagation.model.alternatives else title
