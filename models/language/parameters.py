@@ -158,7 +158,7 @@ class Parameter(Kept):
             return self
         if isinstance(value, str):
             value = quantity(value, self.unit, self.name)
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, list | tuple | range):
             value = _array(value, self.name)
         before = None if isinstance(self.value, np.ndarray) else self.value
         kept = self.interval if np.ndim(value) == 0 and value == before else None

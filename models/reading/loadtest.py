@@ -300,8 +300,21 @@ def read(
         rates=Told("--rate", _texts(rate)),
         arrivals=str(arrivals),
     )
+    _refuse_tables(places)
     each = [[p] if isinstance(p, str | Path) else p for p in places]
     return read_load_test([str(place) for several in each for place in several], hints=hints)
+
+
+def _refuse_tables(places: Sequence[object]) -> None:
+    """Refuse what is a table already: its columns would be taken for names of files."""
+    for place in places:
+        if hasattr(place, "columns") or isinstance(place, Mapping):
+            kind = type(place).__name__
+            msg = (
+                f"read takes paths, and a {kind} is measurements already: give a data frame to "
+                "fit, compare or report as it is, or to Measurements.from_frame"
+            )
+            raise MeasurementError(msg)
 
 
 def _texts(said: Sequence[str] | str | float) -> tuple[str, ...]:

@@ -91,6 +91,12 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         UnknownParameter
             For an unknown name, with the nearest ones.
         """
+        if not isinstance(name, str):
+            msg = (
+                f"answers have names, such as solution['throughput'], not {name!r}; "
+                "solution.point(0) is the first operating point"
+            )
+            raise UnknownParameter(msg)
         if name == "throughput":
             return self.throughput
         if name == "saturation_throughput":

@@ -14,7 +14,7 @@ from headway.errors import MeasurementError, PackageError, UnitError
 from headway.models import Measurements, catalogue_model
 from headway.models.measured.columns import load_column, response_column
 from headway.models.measured.roles import part_of
-from headway.models.reading.loadtest import read_load_test
+from headway.models.reading.loadtest import read, read_load_test
 from tests.support.command import headway, refusal
 
 FRAME = pd.DataFrame(
@@ -304,3 +304,11 @@ def test_neither_is_imported_before_it_is_asked_for():
     text = f"{code}; print(sorted(sys.modules.keys() & {{'pandas', 'xarray', 'pyarrow'}}))"
     out = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("given", [{"load": [1.0]}, pd.DataFrame({"load": [1.0]})])
+def test_a_table_is_no_path(given):
+    with pytest.raises(
+        MeasurementError, match="read takes paths, and a .* is measurements already"
+    ):
+        read(given)

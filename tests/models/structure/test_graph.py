@@ -342,3 +342,11 @@ def test_a_fit_of_another_graph_with_equal_counts_is_its_own():
         times.append(factor * graph.at(s=0.1).fit(curve, ["s"]).values["s"])
 
     assert times[1] == pytest.approx(times[0], rel=1e-6)  # the search's own tolerance is 1e-8
+
+
+def test_a_range_is_a_list_and_answers_have_names() -> None:
+    solution = catalogue_model("server-single").at(delay=0.0, service_time=1e-3).solve(range(3))
+
+    assert solution["response_time"] == pytest.approx(1e-3 / (1 - 1e-3 * np.arange(3)))
+    with pytest.raises(UnknownParameter, match="answers have names"):
+        solution[0]  # type: ignore[index]

@@ -2,6 +2,7 @@
 
 import json
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -31,6 +32,7 @@ from headway.queueing import (
 from headway.queueing.times.feedback import Feedback
 from headway.queueing.times.inversion import exceedance, percentile_of
 from headway.queueing.times.laws import gamma
+from headway.queueing.times.laws import pooled as pooled_law
 from headway.queueing.times.phase_type import in_phases
 from headway.queueing.times.tagged_job.kinds import FcfsQueue
 from headway.queueing.times.tagged_job.laws import loop_laws
@@ -363,3 +365,18 @@ def test_a_late_loss_leaves_its_time_out():
     assert solved.response_time == pytest.approx(2.0)
     time = solved.with_percentile(99)["response_time_p99"]
     assert np.exp(-time) * (1 + time) == pytest.approx(0.01, rel=1e-6)  # Erlang of 2 stages
+
+
+@pytest.mark.parametrize("wait", [0.02, 1.0 - 1e-9, 1.0, 1.0 + 1e-9, 40.0])
+@pytest.mark.parametrize("time", [0.03, 1.0, 7.0])
+def test_a_pool_s_law_in_closed_form_is_that_of_its_phases(wait: float, time: float) -> None:
+    """A wait with chance 0.3, then a service of 1 s, in 40 digits."""
+    chance, density = pooled_law(1.0, 0.3, wait).pieces[0].within(time)
+
+    with mpmath.workdps(40):
+        alone, longer, t = mpmath.exp(-time), mpmath.mpf(wait), mpmath.mpf(time)
+        slow = mpmath.exp(-t / longer)
+        both = (1 + t) * alone if wait == 1 else (longer * slow - alone) / (longer - 1)
+        falls = t * alone if wait == 1 else (slow - alone) / (longer - 1)
+    assert 1 - chance == pytest.approx(float(0.7 * alone + 0.3 * both), rel=1e-12)
+    assert density == pytest.approx(float(0.7 * alone + 0.3 * falls), rel=1e-12)
