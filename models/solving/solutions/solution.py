@@ -91,12 +91,7 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         UnknownParameter
             For an unknown name, with the nearest ones.
         """
-        if not isinstance(name, str):
-            msg = (
-                f"answers have names, such as solution['throughput'], not {name!r}; "
-                "solution.point(0) is the first operating point"
-            )
-            raise UnknownParameter(msg)
+        _check_name(name)
         if name == "throughput":
             return self.throughput
         if name == "saturation_throughput":
@@ -410,6 +405,15 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
             f"{digits(point.values['throughput'] / rate.scale)} {rate}; "
             f"it saturates at {with_unit(in_unit(limit, rate), rate)}"
         )
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str):
+        msg = (
+            f"answers have names, such as solution['throughput'], not {name!r}; "
+            "solution.point(0) is the first operating point"
+        )
+        raise UnknownParameter(msg)
 
 
 def _pick(value: Any, shape: tuple[int, ...], index: Any) -> Any:
