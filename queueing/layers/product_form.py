@@ -89,19 +89,12 @@ def _after(flow: Flow) -> bool:
 
 
 def _no_network(system: LayeredSystem) -> str:
-    """Why the system is no network with a product form."""
+    """Why the system is not a network with a product form; empty if it is."""
     queues = _thread_queues(system)
     own = {system.tasks[name].processor for name in queues}
-    return next(
-        filter(
-            None,
-            (
-                *(_no_queue(system, name) for name in queues),
-                *(_no_form(system, name) for name in system.processors if name not in own),
-            ),
-        ),
-        "",
-    )
+    shared = (name for name in system.processors if name not in own)
+    reasons = [_no_queue(system, name) for name in queues]
+    return next(filter(None, [*reasons, *(_no_form(system, name) for name in shared)]), "")
 
 
 def _most_requests(system: LayeredSystem) -> dict[str, Amount]:
@@ -131,38 +124,49 @@ def _thread_queues(system: LayeredSystem) -> tuple[str, ...]:
 
 
 def _no_queue(system: LayeredSystem, name: str) -> str:
-    """Why a task whose threads run out is not one queue with a product form."""
-    task, entries = system.tasks[name], system.entries_of[name]
+    """Why a task whose threads run out is not one queue with a product form; empty if it is."""
+    task = system.tasks[name]
     processor = system.processors[task.processor]
-    waits = f"requests wait for threads of {name}"
-    beside = [other for other, one in system.tasks.items() if one.processor == task.processor]
-    calling = next((entry for entry in entries if system.entries[entry].uses), None)
-    if calling is not None:
-        return f"{waits}, which calls others while it holds them"
-    if len(beside) > 1:
-        return f"{waits}, which shares processor {task.processor}"
-    steps = [_only_step(system.entries[entry].flow) for entry in entries]
+    calls = any(system.entries[entry].uses for entry in system.entries_of[name])
+    alone = sum(one.processor == task.processor for one in system.tasks.values()) == 1
+    threads_wait = np.any(np.greater(task.threads, processor.servers))
+    orders = [task.discipline, *([processor.discipline] if threads_wait else [])]
+    ranked = [str(one) for one in orders if one.by_priority or one.by_size]
+    reasons = (
+        (calls, "which calls others while it holds them"),
+        (not alone, f"which shares processor {task.processor}"),
+        (not _has_one_mean(system, name), "whose times are not exponential with one mean"),
+        (
+            threads_wait and _has_clients(system, name),
+            "of which there are more than servers, and its clients come back",
+        ),
+        (bool(ranked), f"in an order without a product form, {', '.join(ranked)}"),
+    )
+    why = next((why for holds, why in reasons if holds), "")
+    return why and f"requests wait for threads of {name}, {why}"
+
+
+def _has_one_mean(system: LayeredSystem, name: str) -> bool:
+    """Whether every request of a task takes an exponential time of the same mean."""
+    steps = [_only_step(system.entries[entry].flow) for entry in system.entries_of[name]]
     mean = steps[0].demand if steps[0] else 0.0
-    if not all(
-        step
+    return all(
+        step is not None
         and np.all(np.equal(step.scv, 1))
         and not np.any(step.think_time)
         and np.all(np.greater(step.demand, 0))
         and np.allclose(step.demand, mean, rtol=1e-12, atol=0)
         for step in steps
-    ):
-        return f"{waits}, whose times are not exponential with one mean"
-    orders = [task.discipline]
-    if np.any(np.greater(task.threads, processor.servers)):
-        orders.append(processor.discipline)
-        if any(
-            system.tasks[system.entries[source].task].clients and np.any(counts[entry])
-            for source, counts in visits(system).items()
-            for entry in entries
-        ):
-            return f"{waits}, of which there are more than servers, and its clients come back"
-    bad = next((one for one in orders if one.by_priority or one.by_size), None)
-    return "" if bad is None else f"{waits}, in an order without a product form, {bad}"
+    )
+
+
+def _has_clients(system: LayeredSystem, name: str) -> bool:
+    """Whether requests of clients come to a task."""
+    return any(
+        system.tasks[system.entries[source].task].clients and np.any(counts[entry])
+        for source, counts in visits(system).items()
+        for entry in system.entries_of[name]
+    )
 
 
 def _only_step(flow: Flow) -> Step | None:
