@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from headway.errors import HeadwayError, UnknownParameter, nearest
+from headway.errors import HeadwayError, UnknownParameter, alike, nearest
 from headway.kinds import FloatArray, Number
 from headway.models.solving.solutions.on_demand import named_outputs
 from headway.models.solving.solutions.solution import Solution
@@ -150,6 +150,8 @@ def _only(column: FloatArray) -> Number:
 def output_of(solution: Solution, name: str) -> FloatArray:
     """A quantity by name: an output, one of a class or station, or the largest of all stations.
 
+    The utilisation of layered services is that of the busiest pool or processor.
+
     Raises
     ------
     UnknownParameter
@@ -170,7 +172,14 @@ def output_of(solution: Solution, name: str) -> FloatArray:
         return np.asarray(np.max([np.asarray(solution[part], float) for part in parts], axis=0))
     if solution.stations:
         return np.asarray(solution[name], float)
-    msg = f"{solution.model.name} has no output {name!r}{nearest(name, solution.outputs)}"
+    of_parts = [value for value in solution.values if "." in value]
+    layers = solution.model.graph.layers
+    if name == "utilisation" and layers:
+        kinds = [(kind, part) for kind in ("tasks", "processors") for part in layers.told[kind]]
+        parts = [f"{layers.key(*each)}.utilisation" for each in kinds]
+        return np.asarray(np.max([np.asarray(solution[part], float) for part in parts], axis=0))
+    near = of_parts if alike(name, of_parts) else []
+    msg = f"{solution.model.name} has no output {name!r}{nearest(name, [*solution.outputs, *near])}"
     raise UnknownParameter(msg)
 
 

@@ -9,6 +9,7 @@ from headway.models.files.writing import to_toml
 from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
 from headway.models.reports.alone import report_model
+from headway.models.sizing.sizing import size_model
 
 TEXT = """
 name = "one"
@@ -111,3 +112,12 @@ def test_sensitivities_are_of_all_where_there_is_no_parameter(model):
 def test_a_page_goes_over_the_clients(model):
     """Beside the parameters of the file."""
     assert report_model(model.at(web_threads=2)).load == "users_population"
+
+
+def test_targets_are_of_the_busiest_part(model):
+    """Of pools and processors; a wrong name is answered by that of a part."""
+    few = size_model(model, "utilisation<=0.7", {"web_threads": range(1, 5)}, "web_threads")
+    busiest = model.at(few.best.values).solve()
+    assert max(busiest["web.utilisation"], busiest["cpu.utilisation"]) <= 0.7
+    with pytest.raises(UnknownParameter, match="did you mean web.utilisation"):
+        size_model(model, "web_utilisation<=0.7", {"web_threads": [1, 2]}, "web_threads")
