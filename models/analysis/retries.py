@@ -90,7 +90,7 @@ def retries(model: Model) -> Retries:
         msg = f"{model.name}: its clients wait; give arrivals a timeout and retries"
         raise GraphError(msg)
     network = network_with_clients(model)
-    next(choose(network, "attempts"))  # refuses what it does not solve
+    next(choose(network, "attempts"))  # refuses what the method does not solve
     ((queue, clients, load),) = timed_queues(network)
     if not load > 0:
         msg = f"{model.name}: no requests arrive; give it an arrival rate above 0"

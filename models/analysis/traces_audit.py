@@ -15,13 +15,13 @@ from headway.models.tracing.loads import read_loads
 from headway.models.tracing.services import services_of
 
 TOOL = "traces"
-"""What the points of an audit of traces are said to be from."""
+"""The tool that points of an audit of traces come from, by name."""
 
 
 def audit_traces(places: Sequence[str], advance: Callable[[], None] = lambda: None) -> Audit:
-    """Check traces for whatever makes a model of them misleading.
+    """Check traces for anything that would make a model of them misleading.
 
-    Each service in each load is a point, whose requests are checked as those of a load test are.
+    Each service in each load is a point, whose requests are checked like those of a load test.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def audit_traces(places: Sequence[str], advance: Callable[[], None] = lambda: No
     Raises
     ------
     MeasurementError
-        For files that are no traces, or damaged.
+        For files that are not traces, or are damaged.
     """
     read = read_loads(places, None, advance)
     points = [point for spans in read.loads for point in _points(spans)]
@@ -43,7 +43,7 @@ def audit_traces(places: Sequence[str], advance: Callable[[], None] = lambda: No
 
 
 def _points(spans: Spans) -> Iterator[Point]:
-    """A point for each service, of the requests that it served."""
+    """A point for each service, from the requests that it served."""
     serving, window = serves(spans), float(np.ptp(spans.start))
     for number, name in enumerate(spans.services):
         rows = np.flatnonzero(serving & (spans.service == number))

@@ -1,10 +1,11 @@
 """Whether requests come at one rate throughout a run.
 
-Counts of requests in 64 equal parts of a run have a standard deviation of their root, so that of
-their square roots is 1/2 whatever the rate (Bartlett, *JRSS Supplement* 3, 1936). These are
-compared with the shapes of `headway.models.auditing.within`: a step, a patch, a line, a decay.
-Of 2,000 Poisson runs, and of 2,000 with bunches of five, of 256 to 20,000 requests, none is said to
-change; of 1,000 requests on, nine in ten whose rate doubles are.
+Poisson counts of requests in 64 equal parts of a run have a standard deviation of the root of their
+mean, so that of their square roots is 1/2 whatever the rate (Bartlett, *JRSS Supplement* 3, 1936).
+These square roots are compared with the shapes of `headway.models.auditing.within`: a step, a
+patch, a line, a decay. Of 2,000 Poisson runs, and of 2,000 with bunches of five, of 256 to 20,000
+requests, none is said to change; with 1,000 requests or more, nine in ten runs whose rate doubles
+are.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from headway.models.measured.course import PARTS
 from headway.numerals import four_digits
 from headway.records import dataclass
 
-_MATTERS = 1.25  # ratio of rates
+_MATTERS = 1.25  # ratio of rates from which a change matters
 
 STEADY = FindingKind(
     "rate_not_steady",
@@ -39,16 +40,16 @@ class _Change:
 
 
 def unsteady(times: FloatArray, name: str, runs: int = 1) -> Iterator[Finding]:
-    """Say where the rate of a run changes clearly, and by a quarter or more.
+    """Say where the rate of a run changes clearly, and by at least a quarter.
 
     Parameters
     ----------
     times
         When its requests came [s].
     name
-        What to call it.
+        Name of the run in the sentence.
     runs
-        How many are looked at, of which one more easily differs by chance.
+        Number of runs examined, one of which differs by chance more easily if there are many.
 
     Examples
     --------

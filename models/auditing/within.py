@@ -37,11 +37,11 @@ from headway.models.measured.points import Point
 from headway.numerals import counted, four_digits, significant
 from headway.records import dataclass
 
-_ENOUGH = 4000.0  # requests from which on the limits below hold; fewer need more
+_ENOUGH = 4000.0  # requests from which the limits below apply; with fewer they are higher
 _EDGE = 4  # parts before and after a step, and of a patch
 _DECAYS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4)  # time constants, of the run
-_NEARLY = 0.85  # of the largest F: a line that comes so near is preferred to other shapes
-_EARLY = 1 / 3  # of the run: a step before it is the end of a warm-up
+_NEARLY = 0.85  # share of the largest F: a line that comes so close is preferred to other shapes
+_EARLY = 1 / 3  # share of the run: a step before it is the end of a warm-up
 _SIZE = 1.1  # ratio of means from which a change matters
 _SHIFT = 0.05  # share of the mean by which a warm-up must differ
 _CHANCE = 1e-4  # probability of a stall in a steady run
@@ -82,7 +82,7 @@ FEWEST = 256
 """Requests of a run below which 64 parts say nothing."""
 
 LIMITS = {STEP: 30.0, LINE: 30.0, DECAY: 30.0, PATCH: 60.0}
-"""The F from which a shape counts in one run of 4,000 requests or more."""
+"""The F above which a shape counts in one run of at least 4,000 requests."""
 
 
 @dataclass(frozen=True)

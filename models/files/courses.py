@@ -43,16 +43,16 @@ _PARTS = frozenset({"date", "time", "clock", *_EVERY})
 """Titles of what may be a part of a point in time."""
 
 COUNTS = frozenset({"count", "counts", "requests", "arrivals", "hits", "calls", "queries", "jobs"})
-"""Titles of how many came from a row's time to the next row's."""
+"""Titles of the number of arrivals from a row's time to the next row's."""
 
 OF_MEAN = "of_mean"
-"""Title of rates that are multiples of a mean, which a model states."""
+"""Title of rates that are multiples of the mean, which a model states."""
 
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
 _LOCAL = re.compile(r"\s*\d{4}-\d\d-\d\d[T ][\d:.,]*\s*")
 _ZONED = re.compile(r"\s*\d{4}-.*[+-](?!00(:?00)?\s*$)\d\d(:?\d\d)?\s*")
 _REGULAR = 0.8
-"""Share of steps of equal length from which on a longer one is a gap; chosen."""
+"""Share of steps of equal length above which a longer one is a gap. Chosen."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _check_steps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
 
 
 def moment_column(header: Sequence[str]) -> int | None:
-    """The first column of points in time; None where there is none."""
+    """The first column of points in time; None if there is none."""
     return next((k for k, name in enumerate(_plain(header)) if name in MOMENTS), None)
 
 

@@ -145,7 +145,7 @@ def server_quantities(
 
 
 def _limit(fit: Fit, read: Formula, name: str) -> ServerQuantity:
-    """Saturation throughput as this form alone has it."""
+    """Saturation throughput by this form alone."""
     rate = is_rate(fit.comparison.load)
     top = float(fit.comparison.load.values.max()) if rate else 0.0
     return _derived(fit, Derived(name, read, unit("op/s")), top)

@@ -195,7 +195,7 @@ def _other_answers(fit: Fit) -> list[str]:
 
 
 def _open_counts(fit: Fit) -> list[str]:
-    """Say which other counts fit: what is said of the other parameters holds for the best one."""
+    """Say which other counts fit: the other parameters are stated for the best one."""
     sentences = []
     for name in set(fit.problem.whole) & set(fit.ci95):
         low, high = fit.ci95[name]

@@ -115,7 +115,7 @@ class Scale:
         return Scale(Scale.of(shown, stated).units | self.units)
 
     def unit(self, own_unit: Unit) -> Unit:
-        """The answer's unit of values with a unit of their own.
+        """The answer's unit for values with a unit of their own.
 
         A rate that does not say of what takes the word of the answer's other rates, if they have
         one word: what a station does is told as what the network does.

@@ -297,10 +297,9 @@ def in_words(given: Unit) -> Unit:
 
 
 def compatible(given: Dimension, wanted: Dimension) -> bool:
-    """Tell whether a quantity of one dimension can stand for another.
+    """Whether a quantity of one dimension is accepted for another.
 
-    Time and data have to agree; counts (op, message, job) have to agree unless one side
-    leaves them out.
+    Time and data must agree; counts (op, message, job) must agree unless one side leaves them out.
 
     Examples
     --------

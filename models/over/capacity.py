@@ -241,7 +241,7 @@ def _service(place: SimulatedStation, name: str) -> Service:
 
 
 def _lacking(place: SimulatedStation, plan: Blueprint) -> str:
-    """Why no law of time is known of a station; empty where one is."""
+    """Why a station has no law of time; empty if it has one."""
     serving = place.serving
     (jobs,) = plan.classes
     delay = not np.isfinite(serving.servers)

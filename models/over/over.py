@@ -441,7 +441,7 @@ def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ..
 
 
 def _drained(network: TimedNetwork) -> Drain | None:
-    """How long the backlog lasts at the only queue; None where nobody waits at the start."""
+    """Law of how long the backlog lasts at the only queue; None if no job waits at the start."""
     begin = network.start
     if begin is None or len(network.queues) != 1 or network.queue.lacking:
         return None

@@ -201,7 +201,7 @@ class ByDay:
 
 
 def _check_answered(found: Timeline, goals: Sequence[Goal]) -> None:
-    """Refuse targets of the times of those who are answered, where the others give up."""
+    """Refuse targets for the times of answered requests, if other clients give up."""
     for goal in goals if found.periods.clients else ():
         part, _ = _asked(goal)
         if part.startswith("response_time") and not part.startswith("response_time_over_"):
@@ -213,7 +213,7 @@ def _check_answered(found: Timeline, goals: Sequence[Goal]) -> None:
 
 
 def _asked(goal: Goal) -> tuple[str, float]:
-    """What a goal is of, and the number in its name."""
+    """The output of a goal, and the number in its name."""
     part = goal.output.removeprefix(WORST)
     request = read_part(part, Of.NETWORK)
     assert request is not None  # noqa: S101 - the goal was read

@@ -156,7 +156,7 @@ _SUMMARIES = {
     "output": "Errors by output",
     "correlation": "Correlations of the estimates",
 }
-"""Titles of the tables beside the curve, by that of their first column."""
+"""Titles of the tables beside the curve, by the title of their first column."""
 
 
 def summary_tables(report: Report) -> list[Table]:

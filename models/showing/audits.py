@@ -21,7 +21,7 @@ from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
 BLIND = "nothing says what the load was, so hardly anything could be checked"
-"""What is said of points without one, where no check found anything."""
+"""Note on points without a load, if no check found anything."""
 
 _TIME = unit("s")
 _OPEN = "what clients that do not wait for answers would see at these rates"

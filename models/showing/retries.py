@@ -29,7 +29,7 @@ _SECONDS = unit("s")
 
 
 def describe(retries: Retries) -> Description:
-    """A row a state; around them the loads between which there are two, and what tips them."""
+    """One row per state, with the range of loads with two states, and when the queue tips over."""
     records = Records(tuple(_states(retries)))
     return Description(
         records=lambda: records,

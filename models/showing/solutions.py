@@ -289,14 +289,14 @@ def set_note(model: Model, shown: Collection[str] = (), scale: Scale | None = No
 
 
 def replica_note(model: Model) -> list[str]:
-    """Say whose answers they are, where a model is one of several replicas."""
+    """Say whose results they are, if the model is one of several replicas."""
     if not are_copies(model.parameters):
         return []
     return ["answers are for one replica; arrivals are split at random among all"]
 
 
 def arrival_note(model: Model) -> list[str]:
-    """Say how requests arrive, where they do so more or less regularly than those of users."""
+    """Say how requests arrive, if more or less regularly than a Poisson process."""
     parameter = model.parameters.get(ARRIVAL_SCV.name)
     scv = None if parameter is None else parameter.value
     if scv is None or np.ndim(scv):
@@ -312,7 +312,7 @@ def arrival_note(model: Model) -> list[str]:
 
 
 def notes_of(solution: Solution, scale: Scale | None = None) -> list[str]:
-    """Say what was set, how it was solved, which points are saturated, where saturation lies."""
+    """Notes on what was set, how it was solved, saturated points, and the saturation load."""
     notes = set_note(solution.model, swept(solution), scale) + labels(solution)
     if solution.model.graph.layers:
         from headway.models.showing.parts.layers import layer_notes

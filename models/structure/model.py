@@ -510,11 +510,11 @@ class Model(Kept, ModelVerbs):
             return self.meanings[name]
         rate = self.parameters.get("arrival_rate")
         rates = [rate.unit] if rate else [each for each in self.units if is_rate(each)]
-        stated = [each for each in rates if each.text]  # not a number alone
+        stated = [each for each in rates if each.text]  # not plain numbers
         return usual_meaning(name, in_words(stated[0] if stated else self._done()))
 
     def _done(self) -> Unit:
-        """The rate at which what goes round is done, in the word of its file."""
+        """The throughput of circulating jobs, in the word of the model's file."""
         around = [p.unit for n, p in self.parameters.items() if n.endswith("population")]
         words = set(filter(None, map(done_by, (*around, *self.units))))
         return words.pop() if len(words) == 1 else unit("jobs/s" if words else "1/s")

@@ -374,7 +374,7 @@ def percent_of(name: str, classes: Collection[str] = ()) -> float | None:
 
 
 def part_unit(part: str) -> Unit:
-    """SI unit of an output without whose it is; a number where no output has this name.
+    """SI unit of an output without its owner; that of a plain number if no output has this name.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def part_unit(part: str) -> Unit:
 
 
 def usual_meaning(name: str, rate: Unit) -> Meaning:
-    """The meaning of a number by its name alone: that of an output, else a time by its ending.
+    """The meaning of a number by its name alone: that of an output, or else by the name's ending.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What traces do not say, or say wrongly: findings on clocks, sampling, services and threads."""
+"""Findings about traces: what they leave open or get wrong about clocks, sampling and threads."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from math import inf
@@ -20,10 +20,11 @@ from headway.numerals import counted, four_digits, significant, some_of, times
 _TIME = unit("s")
 _SURE = 1.96  # standard errors of a 95% interval
 _CLEAR = 4.0  # standard errors
-_NEAR_SATURATION = 0.35  # by which layers err there in nine of ten (docs/accuracy/layers.md)
+# error of the layers method there in nine cases of ten (docs/accuracy/layers.md)
+_NEAR_SATURATION = 0.35
 _FEW, _ALIKE, _NEARLY_ALL = 10, 0.05, 0.9  # calls given up, a share of their wait, and of them
-_SHOWN = 5  # names of files
-_SOME = 0.001  # share from which lost callers are a finding
+_SHOWN = 5  # names of files listed
+_SOME = 0.001  # share of lost callers from which it is a finding
 
 CLOCKS = FindingKind(
     "clock_off",
@@ -209,9 +210,9 @@ def findings_of(
     services
         The services found.
     passed_over
-        Names of files that are no traces.
+        Names of files that are not traces.
     answers
-        The model's mean response time in each load [s]; None where it has none.
+        The model's mean response time in each load [s]; None if it has no answer.
     """
     found = [
         *findings_of_traces(services, passed_over),

@@ -1,4 +1,4 @@
-"""Spans of each load as columns: who caused whom, and what does not fit together."""
+"""Spans of each load as columns: their causes, and what is inconsistent."""
 
 import json
 import re
@@ -64,7 +64,7 @@ class Read:
     Parameters
     ----------
     loads
-        The spans of each.
+        The spans of each load.
     since
         When the first span of all loads began, since 1970 [s].
     passed_over
@@ -97,8 +97,8 @@ def read_loads(
     Raises
     ------
     MeasurementError
-        For files of another form that are named or may be traces, no spans, operations without
-        number, and where too many traces have spans that cannot be.
+        For named files of another form or files that may be traces, no spans, an unlimited number
+        of operations, and too many traces with impossible spans.
     """
     reading = _Reading()
     named = {str(Path(place)) for place in places}

@@ -109,7 +109,7 @@ def services_of(
     sampled
         Share of traces that were kept, by load, if the spans do not say it; above 0, at most 1.
     metrics
-        Of processors, where there are any.
+        Metrics of processors, if there are any.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def _check_few(table: Keyed) -> None:
 
 
 def _load(requests: Keyed, k: int) -> Load:
-    """Rates and response times of a load: of requests that come from outside."""
+    """Rates and response times of a load, for requests from outside."""
     each, share = requests.loads[k], requests.shares[k]
     rows = (requests.load == k) & requests.outside
     times = (requests.end - requests.start)[rows]

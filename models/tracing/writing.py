@@ -14,13 +14,13 @@ from headway.numerals import significant
 _SURE = 1.96  # standard errors of a 95% interval
 _DIGITS = 6
 _METHOD = re.compile(r"^(?:HTTP )?(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY) /?")
-_SLIGHT = 0.05  # correlation below which it is not worth a line
+_SLIGHT = 0.05  # correlation below which no line is written
 _MOST_TERMS = 30  # of a formula
 _TRIFLE = 1e-3  # share of an entry's own time below which a part of it is left out
 
 
 def to_text(services: Services, name: str) -> str:
-    """The text of its model file."""
+    """The text of the services' model file."""
     import tomli_w
 
     return tomli_w.dumps(_Writing(services).document(name))
@@ -316,7 +316,7 @@ class _Writing:
                     self.by_load[name] = by_load
 
     def _correlate(self, work: str, name: str, value: float) -> None:
-        """Say that a number of calls goes with the work: both are means over the same requests."""
+        """State the correlation of a number of calls with the work, over the same requests."""
         others = sum(v**2 for k, v in self.correlations.items() if k.startswith(f"{work}, "))
         uncertain = all("ci95" in self.parameters[each] for each in (work, name))
         if uncertain and abs(value) > _SLIGHT and others + value**2 < 1:

@@ -47,7 +47,7 @@ class MeasuredTail:
     loads
         Number of loads at which it was measured.
     off_by
-        The same ratio to the form's law; None where it has none.
+        The mean ratio to the form's law; None if it has none.
 
     Examples
     --------

@@ -159,7 +159,7 @@ def entries_of(document: Any, key: str, source: str) -> list[Any]:
     Raises
     ------
     MeasurementError
-        If it is something else.
+        If it is not a list.
     """
     entries = document.get(key) if isinstance(document, dict) else ""
     if entries is None:

@@ -104,7 +104,7 @@ def audited_contents(report: AuditReport) -> Contents:
 
 
 def tested(test: LoadTest) -> list[Block]:
-    """A picture of what was tested, and how to learn what is inside."""
+    """A picture of what was tested, and how to learn more about its inside."""
     with matplotlib.rc_context({"text.parse_math": False}):
         words = "Who sends requests, and what answers them. The test says nothing about its inside."
         drawn = PageFigure(inline_svg(tested_figure(test), "tested", words), words)
@@ -117,7 +117,7 @@ def tested(test: LoadTest) -> list[Block]:
 
 
 def _headline(audit: Audit) -> Headline:
-    """Whether the test can be trusted, by the worst that was found, and how far it went."""
+    """Whether the test can be trusted, by its worst finding, and how far it went."""
     counts = {each: [f.kind for f in audit.findings if f.severity is each] for each in Severity}
     worst = next((each for each in Severity if counts[each]), Severity.NOTE)
     named = ", ".join(dict.fromkeys(map(kind_words, counts[worst])))

@@ -104,7 +104,7 @@ def _chart(timeline: Timeline) -> PageFigure:
 
 
 def _trust(timeline: Timeline) -> list[Block]:
-    """What is approximate, and what else is to be known."""
+    """What is approximate, and further notes."""
     said: list[tuple[Light | None, str, str]] = []
     if timeline.approximation:
         said.append((Light.LOOK, "approximate", timeline.approximation))
@@ -114,7 +114,7 @@ def _trust(timeline: Timeline) -> list[Block]:
 
 
 def _system(timeline: Timeline, scale: Scale) -> list[Block]:
-    """The model's graph; words where it is too large to draw."""
+    """The model's graph; a sentence if it is too large to draw."""
     try:
         figure = model_figure(timeline.model, scale)
     except GraphError as refusal:

@@ -224,7 +224,7 @@ def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
 
 
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
-    """Which pool or processor is the fullest."""
+    """The fullest pool or processor."""
     first, now = fills_first(report), _now(report, solution)
     said = _levels_off(report) + (f"{first.fills}; {now}" if first else now)
     is_open = load_parameter(report) == "arrival_rate"
@@ -258,7 +258,7 @@ _NEARLY, _FLAT = 0.95, 0.98  # of the highest throughput: from where on it hardl
 
 
 def _of_program(report: Report | ModelReport) -> Headline:
-    """Which parameter matters most to the first output."""
+    """The parameter that matters most to the first output."""
     effects = report.sensitivity
     assert effects is not None  # noqa: S101 - only then it is called
     output, each = next(iter(effects.effects.items()))

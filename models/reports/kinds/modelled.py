@@ -78,7 +78,7 @@ def measured_contents(report: Report) -> Contents:
 
 
 def predicted_contents(report: ModelReport) -> Contents:
-    """A page of a model on its own."""
+    """The contents of a page on a model on its own."""
     drawn = drawings(report)
     trust = (
         Words("Nothing was measured: this page is only as good as the values below."),
@@ -238,7 +238,7 @@ def _method(report: Report | ModelReport) -> Iterator[Block]:
 
 
 def _solver(report: Report | ModelReport, formulas: list[Equation]) -> str:
-    """How a network without closed form is solved."""
+    """How a network without a closed form is solved."""
     kind = _UNSOLVED.get(report.model.network_kind)
     if kind is None:
         return "" if formulas else "The model has no formula short enough to read."

@@ -39,7 +39,7 @@ def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> 
     found
         The states of the server.
     now
-        What is said of the operating point.
+        What is said about the operating point.
     """
     scale, folds, tipping = units_of(report), found.tipping.folds, found.tipping
     question = f"Will retries bring {report.title} down?"
@@ -59,10 +59,10 @@ def tipping_headline(report: Report | ModelReport, found: Retries, now: str) -> 
 
 
 def states_drawing(found: Retries) -> PageFigure:
-    """The attempts of each state over the load."""
+    """The rate of attempts in each state over the load."""
     with matplotlib.rc_context({"text.parse_math": False}):
         figure = retries_figure(found)
-        figure.axes[0].set_title("")  # the page says what it is
+        figure.axes[0].set_title("")  # the page itself says what it is
         figure.set_size_inches(WIDTH, _HEIGHT)
     words = (
         "Attempts over the load. In the shaded range, a burst can lift the server to the upper "
@@ -72,7 +72,7 @@ def states_drawing(found: Retries) -> PageFigure:
 
 
 def tipping_signs(report: Report | ModelReport, found: Retries) -> list[Sign]:
-    """The loads at which it can tip over, and does.
+    """The loads at which it can tip over, and at which it must.
 
     Parameters
     ----------

@@ -37,14 +37,14 @@ from headway.models.tables.description import (
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits, significant
 
-_IDLE = 0.1  # utilisation at the highest load below which no limit shows
-_NEARLY = 0.005  # of a throughput, which scatters: what is more than a limit
+_IDLE = 0.1  # utilisation at the highest load below which the limit is not visible
+_NEARLY = 0.005  # relative scatter of a throughput: more than this exceeds a limit
 _HOLDS = "intervals assume that the model is right and relative errors are alike at every load"
 _NOT_YET = "intervals, other answers and left-out errors: examined()"
-_NOTHING = 1e-6  # of an interval's upper end: a value of which only that is worth showing
+_NOTHING = 1e-6  # share of an interval's upper end below which only that end is shown
 
 WILD = 10.0
-"""Relative error beyond which its size says nothing."""
+"""Relative error above which its size means nothing."""
 
 
 def describe(fit: Fit) -> Description:

@@ -44,7 +44,7 @@ def shares_text(shares: Mapping[str, float]) -> str:
 
 
 def alone_note(model: Model) -> list[str]:
-    """Say that an answer is of a model alone, and what speaks beside it."""
+    """Say that an answer is of one model alone, and that other models would also fit."""
     if not model.alternatives:
         return aside_note(model)
     own, *_ = weighted(model)
@@ -53,7 +53,7 @@ def alone_note(model: Model) -> list[str]:
 
 
 def mixed_note(model: Model) -> list[str]:
-    """Say which models an answer mixes, with their weights."""
+    """Name the models that an answer mixes, with their weights."""
     if not model.alternatives:
         return aside_note(model)
     shares = shares_of(model)
@@ -98,7 +98,7 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
 
 
 def all_models(solution: Solution, scale: Scale) -> Iterator[Column]:
-    """Between which ends the outputs lie at the only point, where there are alternatives."""
+    """The range of the outputs at a single point, if there are alternatives."""
     if not solution.alternatives:
         return
     texts = []

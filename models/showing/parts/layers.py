@@ -29,10 +29,10 @@ _PARTS = {
     "tasks": ("throughput", "utilisation", "busy", "waiting_time", "response_time"),
     "processors": ("utilisation", "busy"),
 }
-"""What is told of each kind of part, by its key in JSON."""
+"""The results of each kind of part, by its key in JSON."""
 
-_FULL = 0.95  # share of threads taken from which a pool is said to be full; chosen
-_IDLE = 0.8  # use below which its processor is said to have room; chosen
+_FULL = 0.95  # share of threads in use from which a pool is called full. Chosen
+_IDLE = 0.8  # utilisation below which its processor is said to have room. Chosen
 
 
 _TIMES = ("service_time", "second_phase")  # that layers alone have
@@ -43,7 +43,7 @@ def _unit(part: str) -> Unit:
 
 
 def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
-    """Each number of each part, over the operating points."""
+    """Each result of each part, over the operating points."""
     for kind, names in layers.told.items():
         for name in names:
             key = layers.key(kind, name)
@@ -54,7 +54,7 @@ def layer_fields(solution: Solution, layers: Layers) -> Iterator[Field]:
 
 
 def layer_tables(solution: Solution, layers: Layers, scale: Scale) -> list[Table]:
-    """A table of each kind of part, at a single operating point."""
+    """A table for each kind of part, at a single operating point."""
     tables = []
     for kind, names in layers.told.items():
         columns = [Column(_SINGULAR[kind], names)]

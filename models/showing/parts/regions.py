@@ -38,7 +38,7 @@ def region_tables(solution: Solution, scale: Scale) -> list[Table]:
 
 
 def region_fields(solution: Solution) -> Iterator[Field]:
-    """Each number of each region, over the operating points."""
+    """Each result of each region, over the operating points."""
     for name in solution.model.graph.regions:
         for part in _PARTS:
             values = np.ravel(solution[f"{name}.{part}"]).tolist()

@@ -1,4 +1,4 @@
-"""Checks described: what was solved beside what was simulated."""
+"""Checks described: solved results beside simulated ones."""
 
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import ONE, Unit, si_text
@@ -78,7 +78,7 @@ def _records(check: Check) -> Records:
 
 
 def _tables(check: Check, records: Records, scale: Scale) -> list[Table]:
-    """The system and its classes, then the stations or services; both answers in each row."""
+    """The system and its classes, then the stations or services; each row has both results."""
     rows, layers = check.rows_checked, check.simulation.layers
     parts = {name for each in layers.values() for name in each} or set(check.solution.stations)
     within = [k for k, row in enumerate(rows) if row.name.rpartition(".")[0] in parts]

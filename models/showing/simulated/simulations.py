@@ -74,7 +74,7 @@ def _tables(simulation: Simulation, scale: Scale) -> list[Table]:
 
 
 def parts_table(title: str, kind: str, each: Parts, scale: Scale) -> Table:
-    """A row for each of a kind, with its numbers."""
+    """One row for each part of a kind, with its results."""
     parts = dict.fromkeys(part for known in each.values() for part in known)
     columns = [Column(kind, tuple(each))]
     for part in parts:

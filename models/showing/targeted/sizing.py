@@ -249,7 +249,7 @@ def _front_table(size: Size, scale: Scale) -> Table:
 
 
 def _extent(size: Size) -> str:
-    """Say of which configurations the front is."""
+    """Say to which configurations the front refers."""
     if size.scope is Scope.ALL:
         return f"out of {size.grid.size} configurations"
     return f"of {size.looked_at} of {size.grid.size} configurations, {_SCOPES[size.scope]}"

@@ -1,7 +1,7 @@
-"""Numbers of layered services that are written as such: parameters for those who ask for them.
+"""Numbers that layered services have of their own, which become parameters on demand.
 
-``threads = 8`` of a task web is the parameter ``web_threads`` where it is set, swept, sized or
-fitted; elsewhere it stays a number.
+``threads = 8`` of a task web becomes the parameter ``web_threads`` if it is set, swept, sized or
+fitted; otherwise it stays a number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _UNITS = {"demand": unit("s"), "think_time": unit("s"), "arrival_rate": unit("1/
 
 @dataclass(frozen=True)
 class _Number:
-    """Where a number is: in which part, and under which name there."""
+    """The place of a number: its part, and its name in that part."""
 
     value: Formula
     kind: str
@@ -34,7 +34,7 @@ class _Number:
 def own_numbers(layers: Layers | None) -> dict[str, Parameter]:
     """Numbers of tasks and processors, arrivals, and demands of first phases, by name.
 
-    One without limit has no value.
+    A number without limit has no value.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def own_numbers(layers: Layers | None) -> dict[str, Parameter]:
 
 
 def with_own_numbers(layers: Layers, names: Sequence[str]) -> Layers:
-    """Layers with parameters in place of some of these numbers."""
+    """The layers with parameters in place of some of these numbers."""
     found = _found(layers)
     for name in names:
         one = found[name]
@@ -115,13 +115,13 @@ def _numbers(layers: Layers) -> Iterator[tuple[str, _Number]]:
 
 
 def _of(task: Task) -> Mapping[str, str]:
-    """Fields of a task with the end of the name of each."""
+    """Fields of a task, each with the ending of its parameter's name."""
     if task.clients:
         return {"threads": "population", "think_time": "think_time"}
     return {"threads": "threads"}
 
 
 def _first(flow: Flow) -> Step | None:
-    """The first phase of what is done in phases."""
+    """The first phase of an entry with phases."""
     phases = in_phases(stated(flow))
     return phases[0] if phases else None

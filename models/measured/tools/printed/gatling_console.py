@@ -15,7 +15,7 @@ _UNSAID = "Gatling's console does not show the users; times are of successful re
 
 
 def _points(text: str, source: str) -> list[Point]:
-    """The point of the last statistics, which count the whole run."""
+    """The point of the last statistics, which cover the whole run."""
     run = runs(text, source, _START)[-1]
     good, bad = _counts(run, "request count")
     if not good:
