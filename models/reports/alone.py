@@ -20,11 +20,14 @@ from headway.models.reports.ground import Ground
 from headway.models.reports.paged import Paged
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
+from headway.models.structure.network_kind import NetworkKind
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.table import scale_of
 from headway.records import dataclass
 
 _POINTS = 60  # points of the curve below saturation
+# where clients give up: each point may take a second, as requests are followed attempt by attempt
+_FOLLOWED_POINTS = 20
 # highest and lowest load of the curve, as shares of the load that saturates
 _NEAREST, _LITTLE = 0.95, 1e-3
 _FURTHEST = 4.0  # largest load, in multiples of the model's own, where nothing saturates
@@ -131,7 +134,9 @@ class ModelReport(Paged):
             most = _NEAREST * float(
                 np.min(full_loads(self.model, name, {}), initial=most / _NEAREST)
             )
-        return np.linspace(max(most / _POINTS, parameter.minimum), most, _POINTS)
+        gives_up = self.model.network_kind is NetworkKind.CLIENTS
+        points = _FOLLOWED_POINTS if gives_up else _POINTS
+        return np.linspace(max(most / points, parameter.minimum), most, points)
 
     def _settled(self, name: str, own: float, least: float) -> FloatArray:
         """Loads of layered services at which they have an answer."""
