@@ -56,13 +56,14 @@ class DayWish:
         Raises
         ------
         InvalidParameter
-            For ``--every`` or ``--target`` without ``--over``.
+            For the other options of a day without ``--over``.
         """
-        for option, text in (("--every", self.every), ("--target", self.target)):
-            if text and not (self.over or self.start):
+        others = {"--every": self.every, "--target": self.target, "--start": self.start}
+        for option, text in others.items():
+            if text and not self.over:
                 msg = f"{option} needs --over"
                 raise InvalidParameter(msg)
-        return bool(self.over or self.start)
+        return bool(self.over)
 
 
 _OVER, _EVERY = twins("--over DAY, --every TIME", "Load over time: a CSV, or 24h; its periods.")

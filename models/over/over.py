@@ -26,6 +26,7 @@ from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error
 from headway.queueing.methods.registry import check_method
 from headway.queueing.transient.autoscaler import Autoscaler
+from headway.queueing.transient.careful import MOST_STATES
 from headway.queueing.transient.drain import Drain, drain
 from headway.queueing.transient.forward import Piece, exactly
 from headway.queueing.transient.means import TimedMeans
@@ -274,6 +275,9 @@ def _start(text: str) -> int | None:
     value = number_of(text.removeprefix(BACKLOG)) if text.startswith(BACKLOG) else None
     if value is None or value < 0 or value % 1:
         msg = f"start is {text!r}; it must be steady, empty, or backlog=N with a whole number"
+        raise InvalidParameter(msg)
+    if value > MOST_STATES:
+        msg = f"start is {text!r}; headway follows {MOST_STATES:,} jobs at most; start with fewer"
         raise InvalidParameter(msg)
     return int(value)
 

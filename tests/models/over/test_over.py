@@ -236,6 +236,7 @@ def test_the_command_has_periods_and_the_whole(tmp_path):
     ("options", "words"),
     [
         (["--target", "1s"], "--target needs --over"),
+        (["--start", "empty"], "--start needs --over"),
         (["--over", "no.csv"], "no such file"),
         (["--over", "24h"], "nothing in it changes with time"),
     ],
@@ -243,6 +244,12 @@ def test_the_command_has_periods_and_the_whole(tmp_path):
 def test_the_command_refuses_in_one_line(options, words, tmp_path):
     model = written(tmp_path, "pool.toml", MODEL)
     assert words in refusal("solve", model, *options)
+
+
+@pytest.mark.parametrize("start", ["backlog=-5", "backlog=2.5", "backlog=1e9", "later"])
+def test_a_start_that_cannot_be_is_refused(start):
+    with pytest.raises(HeadwayError, match=f"start is '{start}'"):
+        over_model(parse_model(MODEL), DAY, start=start)
 
 
 def test_a_model_of_classes_has_no_day():
