@@ -12,7 +12,7 @@ from headway.queueing.transient.measured import (
     POINTWISE_NETWORK_ERROR,
 )
 from tests import campaigns
-from tests.campaigns import autoscaled, network_days
+from tests.campaigns import autoscaled, drain_times, network_days
 from tests.support.places import ROOT
 
 ROWS = campaigns.stored_rows(ROOT / autoscaled.PAGE)
@@ -65,3 +65,11 @@ def test_networks_have_labels_of_their_own(method, label):
 def test_stored_figures_are_found_again(seed):
     stored = [float(row["found"]) for row in ROWS if int(row["seed"]) == seed]
     assert autoscaled.solved(seed) == pytest.approx(stored, rel=1e-3, abs=1e-6)
+
+
+def test_the_page_has_how_far_times_to_drain_are_off():
+    rows = campaigns.stored_rows(ROOT / drain_times.PAGE)
+    assert f"--count {len({row['seed'] for row in rows})}" in PAGE
+    for backlog in ("at the start", "of a bad state"):
+        assert drain_times.line(rows, backlog) in PAGE
+        assert np.median(drain_times.errors(rows, backlog)) < 10
