@@ -317,7 +317,8 @@ class _Reading:
                 what += "there twice" if number in by_phase else "none; phases are 1, 2 and 3"
                 raise self.wrong(place, what)
             by_phase[int(number)] = self.step(one, place)
-        first = by_phase.pop(1, Step(f"{place}, first phase"))
+        nothing = Step(f"{place}, first phase", of_number(0.0), of_number(1.0), of_number(0.0))
+        first = by_phase.pop(1, nothing)
         later = [by_phase[k] for k in sorted(by_phase)]
         reply = () if clients else (Reply(),)
         return Series((first, *reply, *later)) if later else first

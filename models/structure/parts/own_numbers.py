@@ -25,7 +25,7 @@ _UNITS = {"demand": unit("s"), "think_time": unit("s"), "arrival_rate": unit("1/
 class _Number:
     """The place of a number: its part, and its name in that part."""
 
-    value: Formula
+    value: Any
     kind: str
     part: str
     field: str
@@ -90,11 +90,13 @@ def _put(part: Any, field: str, value: Formula) -> Any:
 
 def _found(layers: Layers | None) -> dict[str, _Number]:
     each = {} if layers is None else dict(_numbers(layers))
-    return {
-        name: one
-        for name, one in each.items()
-        if name.isidentifier() and one.value.constant is not None and one.value.constant >= 0
-    }
+    return {n: one for n, one in each.items() if n.isidentifier() and _is_number(one)}
+
+
+def _is_number(one: _Number) -> bool:
+    """Whether it is written as a number, and not an arrival rate of none."""
+    value = one.value.constant if isinstance(one.value, Formula) else None
+    return value is not None and value >= 0 and (value > 0 or one.field != "arrival_rate")
 
 
 def _numbers(layers: Layers) -> Iterator[tuple[str, _Number]]:
@@ -105,11 +107,8 @@ def _numbers(layers: Layers) -> Iterator[tuple[str, _Number]]:
         one = layers.processors[name]
         yield f"{name}_servers", _Number(one.servers, "processors", name, "servers")
     for name, entry in layers.entries.items():
-        if entry.arrival_rate.constant != 0:
-            yield (
-                f"{name}_arrival_rate",
-                _Number(entry.arrival_rate, "entries", name, "arrival_rate"),
-            )
+        rate = _Number(entry.arrival_rate, "entries", name, "arrival_rate")
+        yield f"{name}_arrival_rate", rate
         if step := _first(entry.flow):
             yield f"{name}_demand", _Number(step.demand, "entries", name, "demand")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from headway.errors import GraphError, UnknownParameter
-from headway.models import parse_model
+from headway.models import find_model, parse_model
 from headway.models.analysis.sensitivity import sensitivity
 from headway.models.files.writing import to_toml
 from headway.models.measured.matching import match
@@ -121,3 +121,20 @@ def test_targets_are_of_the_busiest_part(model):
     assert max(busiest["web.utilisation"], busiest["cpu.utilisation"]) <= 0.7
     with pytest.raises(UnknownParameter, match="did you mean web.utilisation"):
         size_model(model, "web_utilisation<=0.7", {"web_threads": [1, 2]}, "web_threads")
+
+
+def test_an_entry_of_a_second_phase_alone_has_no_time_before_its_reply(tmp_path):
+    """As in files of LQNS."""
+    file = tmp_path / "late.in"
+    file.write_text(
+        "P 1 p cpu f -1 T 2 t users r use -1 cpu t web n page -1 cpu -1 "
+        "E 2 s use 1 -1 y use page 1 -1 s page 0 0.5 -1 -1",
+        encoding="utf-8",
+    )
+    own = find_model(str(file)).graph.own_numbers
+    assert {name: one.value for name, one in own.items()} == {
+        "users_think_time": 0.0,
+        "cpu_servers": 1.0,
+        "use_demand": 1.0,
+        "page_demand": 0.0,
+    }
