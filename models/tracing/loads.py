@@ -37,7 +37,7 @@ from headway.models.measured.spans.forms import (
     surely_no_traces,
 )
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
-from headway.models.measured.spans.span import BrokenSpan, Span, check_broken
+from headway.models.measured.spans.span import BrokenSpan, Span, check_broken, too_short_by
 from headway.models.reading.gather import Content, gather
 from headway.models.reading.long import Long
 from headway.numerals import some_of
@@ -121,6 +121,12 @@ def read_loads(
         names = [PurePath(name).name for name in passed_over]
         seen = f" (seen: {some_of(names, _SHOWN)})" if names else ""
         msg = f"{', '.join(places)}: no spans{seen}; export at least one trace"
+        raise MeasurementError(msg)
+    if (factor := too_short_by(reading.first, reading.longest)) > 1:
+        msg = (
+            f"{', '.join(places)}: times are {factor:,} times too short, and begin in 1970; write "
+            "ns (OpenTelemetry) or us (Jaeger, Zipkin)"
+        )
         raise MeasurementError(msg)
     return Read(tuple(reading.loads(window)), reading.first * _SECONDS, tuple(passed_over))
 
@@ -332,6 +338,14 @@ class _Reading:
     def first(self) -> int:
         """When the first span began, since 1970 [ns]."""
         return min(min(rows.start) for rows in self.rows.values())
+
+    @property
+    def longest(self) -> int:
+        """What the longest span takes [ns]."""
+        return max(
+            int((np.asarray(rows.end) - np.asarray(rows.start)).max())
+            for rows in self.rows.values()
+        )
 
     def loads(self, window: float | None) -> Iterator[Spans]:
         """The spans of each load; files that share traces are merged."""

@@ -58,6 +58,7 @@ _TRIED, _ZOOMS = 33, 5
 _ALIKE = 1e-3  # deviance below which a pool cannot be told from one in which nobody waits
 _MORE = 1.01  # factor on a rate, to see how waiting grows with it
 _LEAST = 1e-12  # least standard error [s]
+_MOST_THREADS = 100_000  # that are tried; of more, no limit is seen
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def _peaks(loads: Sequence[Seen], low: int, free: _Peak) -> dict[int, _Peak]:
     """The peak of the likelihood for each number of threads, from the fewest until nobody waits."""
     offered = max(each.rate * (each.gap + each.rest) for each in loads)
     peaks: dict[int, _Peak] = {}
-    m, most = low, max(low, int(2 * offered)) + 10
+    m, most = low, max(low, int(min(2 * offered, _MOST_THREADS))) + 10
     while m < most and (m <= offered or not _limit_makes_no_difference(peaks, free)):
         peaks[m] = _peak(loads, m)
         m = _next(m)

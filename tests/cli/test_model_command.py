@@ -154,6 +154,31 @@ def test_an_operation_that_asks_for_itself_is_one_entry(tmp_path):
     assert entry["work"] == pytest.approx(0.090, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("window", "refused"),
+    [
+        ("1ns", "1.94 s are more than 1,000 windows of 1e-09 s; choose a longer one"),
+        ("0s", "1.94 s are more than 1,000 windows of 0 s; choose a longer one"),
+        ("-1s", "1.94 s are more than 1,000 windows of -1 s; choose a longer one"),
+        ("1000h", "shorter than the window of 3,600,000 s; choose a shorter one"),
+    ],
+)
+def test_windows_that_cut_nothing_are_refused(tmp_path, window, refused):
+    (tmp_path / "shop.json").write_text(ASKED)
+    assert refused in refusal("model", tmp_path, "--window", window)
+
+
+def test_times_in_another_unit_are_refused(tmp_path):
+    """In milliseconds since 1970, for nanoseconds."""
+    written = json.loads(ASKED)
+    for resource in written["resourceSpans"]:
+        for span in resource["scopeSpans"][0]["spans"]:
+            for name in ("startTimeUnixNano", "endTimeUnixNano"):
+                span[name] = str(1_700_000_000_000 + int(span[name]) // MILLISECOND)
+    (tmp_path / "shop.json").write_text(json.dumps(written))
+    assert "times are 1,000,000 times too short" in refusal("model", tmp_path)
+
+
 def test_requests_that_come_back_are_entries_for_each_time(tmp_path):
     """Top, work, back, and work once more: 90 ms, and nobody else to wait for."""
     files = {

@@ -19,6 +19,9 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 ROOT, LOST = -1, -2
 """Parent of a span without one, and of a span whose parent is in no file."""
 
+MOST_WINDOWS = 1000
+"""Loads that one file may be cut into."""
+
 _LATE = 1.05  # ratio to its client's span: a server's may end while the answer is on its way
 
 
@@ -129,17 +132,22 @@ def cut(spans: Spans, window: float) -> Iterator[Spans]:
     Raises
     ------
     MeasurementError
-        For a load that is shorter than that.
+        For a load that is shorter than that, or `MOST_WINDOWS` times as long or longer.
     """
     begins = np.full(int(spans.trace.max()) + 1, np.inf)
     np.minimum.at(begins, spans.trace, spans.start)
     since = begins[spans.trace] - spans.start.min()
-    count = int((spans.end.max() - spans.start.min()) / window)
-    if count < 1:
-        length = four_digits(window)
+    whole, length = float(spans.end.max() - spans.start.min()), four_digits(window)
+    if window > whole:
         msg = f"{spans.name}: shorter than the window of {length} s; choose a shorter one"
         raise MeasurementError(msg)
-    for k in range(count):
+    if not window * MOST_WINDOWS > whole:
+        msg = (
+            f"{spans.name}: {four_digits(whole)} s are more than {MOST_WINDOWS:,} windows of "
+            f"{length} s; choose a longer one"
+        )
+        raise MeasurementError(msg)
+    for k in range(int(whole / window)):
         rows = (since >= k * window) & (since < (k + 1) * window)
         if rows.any():
             part = chosen(spans, rows, f"{spans.name}-{k + 1}")

@@ -11,6 +11,7 @@ from headway.errors import MeasurementError, quoted
 _LATEST = 1 << 62
 """Times since 1970 must be less than this [ns]: in 2116, so that two of them add up in 64 bits."""
 _MOST_DIGITS = 19  # of a time
+_Y2000, _Y2100, _MILLISECOND = 946_684_800 * 10**9, 4_102_444_800 * 10**9, 10**6  # ns
 
 
 class SpanKind(IntEnum):
@@ -133,6 +134,28 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
         return round(time)
     trace = text_at(span, "traceId") or text_at(span, "traceID")
     raise BrokenSpan(source, trace, f"a span has no {key} as a whole number of a clock's time")
+
+
+def too_short_by(first: int, longest: int) -> int:
+    """By what factor all times are too short, as they were written in another unit; 1 if not.
+
+    They are if the first span begins in 1970, and so many times as late from 2000 to 2100, and none
+    takes a millisecond.
+
+    Parameters
+    ----------
+    first, longest
+        When the first span begins, and what the longest takes [ns].
+
+    Examples
+    --------
+    >>> too_short_by(1_700_000_000_000_000_000, 50), too_short_by(1_700_000_000_000, 50)
+    (1, 1000000)
+    """
+    for factor in (1000, 1000**2, 1000**3):
+        if _Y2000 <= first * factor < _Y2100 and longest < _MILLISECOND:
+            return factor
+    return 1
 
 
 def wrong_with(span: Span) -> str:
