@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 FORMS = (
     "headway audit load_tests/wrk",
     "headway audit load_tests/k6 --arrivals constant",
-    "headway audit traces/open-065.otlp.jsonl.gz",
 )
 
 
