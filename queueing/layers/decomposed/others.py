@@ -7,7 +7,8 @@ assumed for systems with pools). If no thread of a task is left, no other job ca
 The others are divided into classes by how many can be there at once: a minimum cut between sources
 and server, through populations and pools of threads. Two tasks of one thread each let two jobs
 through if they are in the same layer, and one if one task calls the other, as both threads are then
-held by the same client (interlock).
+held by the same client (interlock). A pool behind a part of the cut that lets far more in is a
+class of its own: of many clients that use a single thread, one can be at its processor.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -24,6 +25,12 @@ from headway.records import dataclass
 
 CROWD = 200
 """Members that stand for an unlimited source, whose rate is kept."""
+
+_WIDE = 2
+"""Members per thread beyond which the threads of a pool behind a class are a class of their own.
+
+With fewer members both classes together would have too many. Chosen.
+"""
 
 Shares: TypeAlias = Mapping[Work, Amount]
 """How often each piece of work is done in a cycle of its source."""
@@ -47,6 +54,8 @@ class Class:
         member does this work.
     pool
         Whether they come through a pool of threads, so that its threads are the members.
+    inner
+        Whether these threads are held by members of another class there.
     """
 
     most: int
@@ -54,6 +63,7 @@ class Class:
     visits: Shares
     barred: Shares = field(default_factory=dict)
     pool: bool = False
+    inner: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,11 @@ class Server:
 _Label: TypeAlias = tuple[str, object]
 """A source by its number, or the pool of threads of a task by its name."""
 
-_Part: TypeAlias = tuple[_Label, Work, Amount, bool]
-"""Part of a cut, the work behind it, how often it is done, and whether that is possible."""
+_Way: TypeAlias = tuple[_Label | None, str]
+"""Part of a cut, None before it, and the task of the smallest pool behind it, or ""."""
+
+_Part: TypeAlias = tuple[tuple[_Label, str], Work, Amount, bool]
+"""A way through the cut, the work behind it, how often it is done, and if that is possible."""
 
 
 @dataclass(frozen=True)
@@ -133,24 +146,32 @@ class Others:
             kind, name = self._label(k)
             members[k] = left[str(name)] if kind == "pool" else members[k]
         cut = self._cut(server, members, left)
-        found: dict[_Label, dict[Work, Amount]] = {}
-        barred: dict[_Label, dict[Work, Amount]] = {}
         gone = {self._label(k) for k, most in enumerate(members) if most == 0}
+        room: dict[_Label, int] = {("source", k): most for k, most in enumerate(members)}
+        room |= {("pool", task): most for task, most in left.items()}
+        found: dict[tuple[_Label, str], dict[Work, Amount]] = {}
+        barred: dict[_Label, dict[Work, Amount]] = {}
         for k in range(len(members)):
             if self._label(k) in gone and self._label(k)[0] == "pool":
                 continue
-            for label, work, visits, can_be in self._parted(k, server, cut, left):
-                into = (found if can_be else barred).setdefault(label, {})
+            for (label, pool), work, visits, can_be in self._parted(k, server, cut, left):
+                is_inner = bool(pool) and source >= 0 and room[label] > _WIDE * left[pool]
+                part = label, pool if is_inner else ""
+                into = found.setdefault(part, {}) if can_be else barred.setdefault(label, {})
                 into[work] = into.get(work, 0.0) + visits
-        for label, visits in found.items():
-            if label in gone:
-                continue
-            which, without = str(label[1]), barred.get(label, {})
-            if label[0] == "pool":
-                yield Class(left[which], self._threads(which), visits, without, pool=True)
-            else:
-                k = int(which)
-                yield Class(members[k], self._members(k), visits, without)
+        for (label, pool), visits in found.items():
+            if pool and label not in gone:
+                behind = (label, "") in found
+                yield Class(left[pool], self._threads(pool), visits, pool=True, inner=behind)
+            elif label not in gone:
+                yield self._class(label, room[label], visits, barred.get(label, {}))
+
+    def _class(self, label: _Label, most: int, visits: Shares, barred: Shares) -> Class:
+        """The class of a part of a cut, of which so many members can be there."""
+        kind, which = label
+        if kind == "pool":
+            return Class(most, self._threads(str(which)), visits, barred, pool=True)
+        return Class(most, self._members(int(str(which))), visits, barred)
 
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
         """The populations and pools in a minimum cut between sources and a server."""
@@ -225,26 +246,34 @@ class Others:
         (False); requests forwarded from there no longer hold that thread.
         """
         source, start = self.sources.all[k], self._label(k)
-        first = start if start in cut else None
+        first: _Way = (start if start in cut else None), ""
         asked = _Asked()
         asked.add(self._requests(source), first, 1.0)
         if source.own is not None and self._is_at(source.own, server):
-            yield first or start, source.own, 1.0, True
+            yield (start, ""), source.own, 1.0, True
         for entry in self.system.callers_first:
             work, task, ways = Work(k, entry), self.system.entries[entry].task, asked.ways(entry)
             is_there = bool(ways) and self._is_at(work, server)
-            for label, often in ways:
+            for way, often in ways:
+                label, pool = way
                 if server.is_task and task == server.name:
-                    yield label or start, work, often, True
+                    yield (label or start, pool), work, often, True
                 elif left[task] <= 0:
-                    yield label or start, work, often, False
-                    asked.add(self.system.entries[entry].forwards, label, often)
+                    yield (label or start, pool), work, often, False
+                    asked.add(self.system.entries[entry].forwards, way, often)
                 else:
-                    within = label or (("pool", task) if ("pool", task) in cut else None)
+                    within = self._through(way, task, cut, left)
                     if is_there:
-                        yield within or start, work, often, True
+                        yield (within[0] or start, within[1]), work, often, True
                     asked.add(self.sources.calls(entry), within, often)
-                    asked.add(self.system.entries[entry].forwards, label, often)
+                    asked.add(self.system.entries[entry].forwards, way, often)
+
+    def _through(self, way: _Way, task: str, cut: frozenset[_Label], left: dict[str, int]) -> _Way:
+        """The way of a request that has been given a thread of a task."""
+        label, pool = way
+        if label is None:
+            return (("pool", task) if ("pool", task) in cut else None), ""
+        return label, task if not pool or left[task] < left[pool] else pool
 
     def _requests(self, source: Source) -> dict[str, Amount]:
         """Direct requests of a member in a cycle: its own calls, or one request from outside."""
@@ -254,17 +283,17 @@ class Others:
 
 
 class _Asked:
-    """Requests for entries, by the part of the cut that they came through; None before it."""
+    """Requests for entries, by the way on which they came."""
 
     def __init__(self) -> None:
-        self._often: dict[str, dict[_Label | None, Amount]] = {}
+        self._often: dict[str, dict[_Way, Amount]] = {}
 
-    def add(self, requests: Mapping[str, Amount], label: _Label | None, often: Amount) -> None:
+    def add(self, requests: Mapping[str, Amount], way: _Way, often: Amount) -> None:
         """Add the requests of something that happens ``often`` times."""
         for entry, mean in requests.items():
             into = self._often.setdefault(entry, {})
-            into[label] = into.get(label, 0.0) + often * mean
+            into[way] = into.get(way, 0.0) + often * mean
 
-    def ways(self, entry: str) -> list[tuple[_Label | None, Amount]]:
-        """How often an entry is requested, by part of the cut."""
+    def ways(self, entry: str) -> list[tuple[_Way, Amount]]:
+        """How often an entry is requested on each way."""
         return list(self._often.get(entry, {}).items())

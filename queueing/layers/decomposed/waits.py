@@ -61,6 +61,11 @@ class Coming:
         return np.maximum(self.free / np.maximum(self.rate, NEVER), least)
 
 
+def _together(classes: _Classes) -> int:
+    """Most members at a server at once; those of an inner pool are members of another class too."""
+    return sum(one.most for one in classes if not one.inner)
+
+
 class Crowds(Stations):
     """Those who are met at servers.
 
@@ -91,7 +96,7 @@ class Crowds(Stations):
             np.array(servers, np.int64),
             np.array([one.most for one in self.classes], np.int64),
         )
-        self.members = np.array([sum(one.most for one in each) for each in met], np.int64)
+        self.members = np.array(list(map(_together, met)), np.int64)
         who = self._seen_by(comers)
         self.visits, self.barred = (
             Meetings([works.rows(each) for each in of], who, works.source, views)
@@ -473,7 +478,7 @@ class Pools:
         self.count = len(places.classes)
         comers = np.array(places.owners)
         pools = self.pool_of[comers]
-        others = np.array([sum(one.most for one in classes) for classes in places.classes])
+        others = np.array(list(map(_together, places.classes)))
         waits = self.lasts[pools, 0] | (others >= self.threads[pools, 0])
         single = self.threads[pools, 0] == 1
 
