@@ -12,10 +12,10 @@ from headway.queueing.methods.method import Error
 THROUGHPUT, TIMES = 35.0, 1300.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
-RARE_THROUGHPUT, RARE_TIMES = 23.0, 70.0
+RARE_THROUGHPUT, RARE_TIMES = 15.0, 60.0
 """Bounds that 99 of 100 errors stay below [%]; the largest errors are of single systems."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 8.5, 24.0
+USUAL_THROUGHPUT, USUAL_TIMES = 7.0, 21.0
 """Bounds that nine of ten errors stay below [%]."""
 
 LAYERS_NOTE = (
