@@ -169,6 +169,8 @@ def _named() -> dict[str, tuple[float, Dimension]]:
 
 
 _NAMED = _named()
+_SPOKEN = {"rps": "requests/s", "qps": "queries/s", "tps": "transactions/s", "iops": "op/s"}
+"""What people write for rates, and how headway reads them."""
 _HINTS = {
     "K": "kB or KiB",
     "b": "bit or B",
@@ -232,6 +234,9 @@ def unit(text: str) -> Unit:
 def _look_up(name: str) -> tuple[float, Dimension]:
     if name in _NAMED:
         return _NAMED[name]
+    if name in _SPOKEN:
+        msg = f"unit {name!r} is not known; write {_SPOKEN[name]}"
+        raise UnitError(msg)
     hint = _HINTS.get(name)
     if hint is not None:
         msg = f"unit {name!r} is ambiguous; write {hint}"

@@ -152,3 +152,10 @@ def test_readable_chooses_few_digits():
     assert str(readable(unit("s").dimension, 8.74e-3)) == "ms"
     assert str(readable(unit("op/s").dimension, 1538.0)) == "op/s"
     assert str(readable(unit("s").dimension, math.inf)) == "s"
+
+
+@pytest.mark.parametrize("spoken", ["rps", "qps", "tps", "iops"])
+def test_a_spoken_rate_is_refused_with_one_that_is_read(spoken: str) -> None:
+    with pytest.raises(UnitError, match=r"is not known; write \w+/s") as refused:
+        unit(spoken)
+    assert unit(str(refused.value).rpartition(" ")[2]).scale == 1
