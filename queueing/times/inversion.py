@@ -54,7 +54,7 @@ def exceedance(law: TimeLaw, time: float) -> float:
     Examples
     --------
     >>> from headway.queueing.times.laws import exponential
-    >>> round(exceedance(exponential(1.0), 1.0), 9)
+    >>> round(float(exceedance(exponential(1.0), 1.0)), 9)
     0.367879441
     """
     within = 0.0
@@ -78,7 +78,7 @@ def percentile_of(law: TimeLaw, share: float) -> float:
     Examples
     --------
     >>> from headway.queueing.times.laws import exponential
-    >>> round(percentile_of(exponential(1.0), 0.95), 9)
+    >>> round(float(percentile_of(exponential(1.0), 0.95)), 9)
     2.995732274
     """
     tail = 1 - share

@@ -369,7 +369,8 @@ class Solution(Kept, Answer, OverGrid, Bounded, OnDemand):
         >>> ModelGraph("one").station("cpu", MM1(0.1)).at().solve(12).require_stable()
         Traceback (most recent call last):
             ...
-        headway.errors.Saturated: cpu: utilisation 1.20 at 12 1/s; it saturates at 10 1/s
+        headway.errors.Saturated: cpu: utilisation 1.20 at 12 requests/s;
+        it saturates at 10 requests/s
         """
         message = self.saturation_message
         if message:
