@@ -24,7 +24,11 @@ STATES = 1500
 
 def errors(seed):
     """Seed, whether there are second phases, the number compared, and its relative error [%]."""
-    system = random_system(seed)
+    return errors_of(seed, random_system(seed))
+
+
+def errors_of(seed, system):
+    """The same of a system."""
     exact = by_chain(system, STATES)
     if exact is None:
         return []
@@ -53,6 +57,8 @@ def table(rows):
     for kind in ("one phase", "second phases"):
         for number in ("throughput", "response_time"):
             each = [abs(float(row[3])) for row in rows if (row[1], row[2]) == (kind, number)]
+            if not each:
+                continue
             most = f"{np.median(each):.1f}% | {np.quantile(each, 0.9):.1f}% | {max(each):.1f}%"
             lines.append(f"| {kind} | {number.replace('_', ' ')} | {len(each)} | {most} |")
     return lines

@@ -3,9 +3,10 @@
 import math
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 
 from headway.queueing.disciplines.discipline import Discipline
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together
+from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, steps_of
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 
@@ -49,6 +50,25 @@ def random_system(seed: int, clients: int = 5, layers: int = 3, tasks: int = 5) 
         for name in names:
             entries[name] = Entry(f"task{n}", _flow(draw, name, calls[name], threads))
     return LayeredSystem(f"random {seed}", processors, pools, entries)
+
+
+def phased_system(seed: int) -> LayeredSystem:
+    """A random system, most of whose entries have a second phase that makes calls of theirs."""
+    system, draw = random_system(seed, 4, 3, 4), random.Random(10_000_000 + seed)
+    entries = dict(system.entries)
+    for name, entry in system.entries.items():
+        task = system.tasks[entry.task]
+        step = next(step for step, _ in steps_of(entry.flow))
+        if task.clients or not math.isfinite(float(task.threads)) or draw.random() > 0.6:
+            continue
+        later = {called for called in step.calls if draw.random() < 0.6}
+        first, second = (
+            {called: mean for called, mean in step.calls.items() if (called in later) == behind}
+            for behind in (False, True)
+        )
+        after = Step(f"{name}-after", round(draw.uniform(0.1, 1.2), 2), calls=second)
+        entries[name] = replace(entry, flow=Series((replace(step, calls=first), Reply(), after)))
+    return LayeredSystem(f"phased {seed}", system.processors, system.tasks, entries)
 
 
 def _callers(

@@ -211,8 +211,10 @@ class _Decomposition:
     def after(self, now: State) -> FloatArray:
         """New delays and waits, from these times and rates."""
         served, asked = self.processors.rows, self.pools.rows
-        delays = self.processors.delays(now) if served.size else now.delays[served]
-        waits = self.pools.waits(now) if asked.size else now.waits[asked]
+        delays, alone = now.delays[served], now.second
+        if served.size:
+            delays, alone = self.processors.delays(now)
+        waits = self.pools.waits(now, alone) if asked.size else now.waits[asked]
         return self._known(delays, waits)
 
     def closer(self, point: int, known: FloatArray) -> FloatArray | None:

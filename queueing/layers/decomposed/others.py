@@ -297,3 +297,14 @@ class _Asked:
     def ways(self, entry: str) -> list[tuple[_Way, Amount]]:
         """How often an entry is requested on each way."""
         return list(self._often.get(entry, {}).items())
+
+
+def think_between(sources: Sources, one: Class) -> Amount:
+    """Think time between cycles if the class is one population of clients; otherwise 0."""
+    of = {work.source for work in one.visits}
+    if len(of) != 1:
+        return 0.0
+    source = sources.all[of.pop()]
+    alone = source.population == one.population
+    task = sources.system.entries[source.entry].task
+    return sources.system.tasks[task].think_time if alone else 0.0

@@ -13,11 +13,13 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.decomposed.others import Class, Others, Server
+from headway.queueing.layers.decomposed.again import BRIEF, Again, Asked, Behind, outlasts
+from headway.queueing.layers.decomposed.begun import Begin, Begun
+from headway.queueing.layers.decomposed.others import Class, Others, Server, think_between
 from headway.queueing.layers.decomposed.sources import Sources, Stacks, Work
 from headway.queueing.layers.decomposed.views import Meetings, Views
 from headway.queueing.layers.decomposed.works import State, Works
-from headway.queueing.layers.numerics.finite import left_over, outliving, waits_of_one
+from headway.queueing.layers.numerics.finite import left_over, waits_of_one
 from headway.queueing.layers.numerics.stations import NEVER, Seen, Stations, Sums
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
@@ -197,11 +199,13 @@ class Processors:
     """
 
     def __init__(self, sources: Sources, others: Others, works: Works, views: Views) -> None:
-        parts, column = sources.system.processors, views.column
+        parts = sources.system.processors
+        self.column = column = views.column
         servers = [name for name, one in parts.items() if not isinf(one.servers)]
         places = _Places(others)
         ways: dict[int, dict[int, Amount]] = {}
         done: list[dict[int, Amount]] = [{} for _ in servers]
+        begins: list[tuple[int, Work, Work, dict[int, Amount]]] = []
         for row, work in enumerate(works.all):
             name = sources.processor(work.entry)
             if name in servers and np.any(works.slices[row]):
@@ -209,6 +213,9 @@ class Processors:
                 server = Server(name, is_task=False)
                 ways[row] = places.of(number, server, work.source, sources.held(work))
                 done[number][row] = 1.0
+                for first in works.first_phases(work):
+                    met = places.of(number, server, first.source, sources.held(first))
+                    begins.append((number, work, first, met))
         self.works, self.place = works, np.array(places.owners, int)
         self.rows = np.array(list(ways), int)
         if not ways:
@@ -219,12 +226,22 @@ class Processors:
         self.shared = works.shared
         self.crowds = Crowds(places.classes, places.comers, count, works, views)
         self.ways, self.done = Sums(list(ways.values()), column), Sums(done, column)
+        there = [
+            {row: 1.0 for row in done[number] if works.all[row].source == first.source}
+            for number, _, first, _ in begins
+        ]
+        second = [Begin(*one[1:], at) for one, at in zip(begins, there, strict=True)]
+        self.begun = Begun(second, self.rows, works, sources, column) if second else None
 
-    def delays(self, now: State) -> FloatArray:
-        """Stretch of each slice where servers are shared, or the wait before it [s], by row."""
+    def delays(self, now: State) -> tuple[FloatArray, FloatArray]:
+        """Stretch of each slice where servers are shared, or the wait before it [s], by row.
+
+        And mean second phases while their callers wait for them, as `Begun.met`.
+        """
         of, works = self.crowds, self.works
         rate, time = now.cycles * works.slices, now.cycles * works.busy
         there = np.where(self.shared, time * now.delays, time + rate * now.delays)
+        each = np.stack([rate, there]) * works.often
         rates, times, there = of.visits.of(np.stack([rate, time, there]))
         service = times / np.maximum(rates, NEVER)
         free = of.population - there - of.barred.of(now.cycles * now.mean)
@@ -234,11 +251,11 @@ class Processors:
         odds = np.where(self.shares[of.owner], of.odds(coming), of.odds(coming, same))
         seen = of.seen(odds)
         beyond = seen.beyond * of.kept(coming, seen, rate)
-        stretches = 1 + beyond / self.count
-        if self.shares.all():
-            return self.ways.of(stretches)
-        waits = beyond * of.first_free(seen, service)
-        return self.ways.of(np.where(self.shares, stretches, waits))
+        delays = 1 + beyond / self.count
+        if not self.shares.all():
+            delays = np.where(self.shares, delays, beyond * of.first_free(seen, service))
+        found = self.ways.of(delays)
+        return self.begun.met(now, found, delays, each) if self.begun else (found, now.second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +298,7 @@ class _Callers(Crowds):
     ) -> None:
         super().__init__(met, comers, threads, works, views)
         self.works = works
-        thinks = [views.column(_think(sources, one)) for one in self.classes]
+        thinks = [views.column(think_between(sources, one)) for one in self.classes]
         self.think = np.stack(thinks)[self.visits.sums]
 
     def _seen_by(self, comers: Sequence[int]) -> IntArray:
@@ -319,17 +336,26 @@ class _Callers(Crowds):
         free = self.population - there - self.barred.of(now.cycles * now.first)
         return Coming(rate, service, there, free, np.maximum(scv, _REGULAR))
 
-    def behind(self, now: State, away: FloatArray) -> "_Behind":
-        """Second phases of their own that members of a class meet when they ask again."""
+    def behind(self, now: State, away: FloatArray, asked: Asked) -> Behind:
+        """Second phases of their own that members of a class find when they ask again."""
         rows, sums = self.visits.rows, self.visits.sums
-        visits = np.maximum(self.visits.over(np.ones((len(rows), 1))), NEVER)
-        rate, second = self.visits.at(now.cycles), self.visits.at(now.second)
-        total = np.maximum(self.visits.over(rate), NEVER)
-        chance = rate * outliving(second, away[sums], visits[sums], self.think)
-        found = self.visits.over(np.stack([rate * second, chance, chance * second])) / total
-        return _Behind(*found)
+        rate, second = self.visits.at(now.cycles), self.visits.at(asked.second)
+        of = asked.at(rows)
+        known = rate * of.known
+        total, *means = self.visits.over(
+            np.stack([rate, known, known * of.within, known * of.over, known * of.none])
+        )
+        runs = self.visits.over(of.known * of.runs)
+        thinks = 1 / np.maximum(runs, 1.0)[sums]
+        rest = np.maximum(of.between(away, means)[sums] - thinks * self.think, 0.0)
+        least = np.maximum(second, BRIEF)
+        left = 1 - thinks + thinks * outlasts(least, self.think)
+        chance = of.chance(left * outlasts(least, rest), outlasts(least, away[sums]))
+        chance = np.where(second > 0, of.some * chance, 0.0)
+        found = self.visits.over(rate * np.stack([of.some * second, chance, chance * of.rest]))
+        return Behind(*found / np.maximum(total, NEVER))
 
-    def between(self, now: State, coming: Coming) -> Coming:
+    def between(self, now: State, coming: Coming, asked: Asked) -> Coming:
         """Those who come to one thread, away from its end of theirs, E (A - S2)+, to the next.
 
         One who asks again before its second phase is over waits for its rest, E (S2 - A)+, and
@@ -337,39 +363,12 @@ class _Callers(Crowds):
         """
         rate = np.maximum(coming.rate, NEVER)
         away = coming.free / rate
-        left = self.behind(now, np.maximum(away, 0.0))
+        left = self.behind(now, np.maximum(away, 0.0), asked)
         away = np.maximum(away + left.mean, _LEAST)
-        left = self.behind(now, away)
+        left = self.behind(now, away, asked)
         free = np.where(left.mean > 0, rate * (away - left.mean + left.rest), coming.free)
         there = coming.there + coming.free - free
         return Coming(coming.rate, coming.service, there, free, coming.scv)
-
-
-def _think(sources: Sources, one: Class) -> Amount:
-    """Think time between cycles if the class is one population of clients; otherwise 0."""
-    of = {work.source for work in one.visits}
-    if len(of) != 1:
-        return 0.0
-    source = sources.all[of.pop()]
-    alone = source.population == one.population
-    task = sources.system.entries[source.entry].task
-    return sources.system.tasks[task].think_time if alone else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Behind:
-    """Second phases left behind: their mean, the chance to meet one, and its mean rest E (S2 - A)+.
-
-    Means are of all requests, of which some may have none.
-    """
-
-    mean: FloatArray
-    chance: FloatArray
-    rest: FloatArray
-
-    def at(self, rows: np.ndarray) -> "_Behind":
-        """Some of them."""
-        return _Behind(self.mean[rows], self.chance[rows], self.rest[rows])
 
 
 class Pools:
@@ -392,6 +391,7 @@ class Pools:
             for source in range(len(sources.all))
             if not sources.all[source].visits.keys().isdisjoint(sources.system.entries_of[name])
         ]
+        self.again = Again(sources, works, column) if works.lasting else None
         places = _Places(others)
         ways: dict[int, dict[int, Amount]] = {}
         often: dict[int, Amount] = {}
@@ -496,18 +496,19 @@ class Pools:
 
         self.single, self.several = queues(waits & single), queues(waits & ~single)
 
-    def waits(self, now: State) -> FloatArray:
+    def waits(self, now: State, alone: FloatArray) -> FloatArray:
         """Mean waiting times for a thread [s], by row."""
         whole = now.whole
         mine = self.mine.calling(whole)
         gone = (self.mine.population - mine.there) / np.maximum(mine.rate, NEVER)
-        away = gone + (self.mine.behind(now, gone).mean if self.works.lasting else 0.0)
+        asked = self.again.of(now, alone) if self.again else None
+        away = gone + (self.mine.behind(now, gone, asked).mean if asked else 0.0)
         away = np.maximum(away, _LEAST)
         zero = np.zeros_like(away)
-        left = self.mine.behind(now, away) if self.works.lasting else _Behind(zero, zero, zero)
+        left = self.mine.behind(now, away, asked) if asked else Behind(zero, zero, zero)
         result = np.zeros((self.count, away.shape[1]))
         if self.single:
-            result[self.single.at] = self._single(self.single, whole, away, left)
+            result[self.single.at] = self._single(self.single, whole, away, left, asked)
         if self.several:
             result[self.several.at] = self._several(self.several, now, away, left)
         found = self.ways.of(result) / np.maximum(self.often, NEVER)
@@ -520,12 +521,14 @@ class Pools:
         longer[:, self.views.points :] = -np.inf
         return np.asarray(np.maximum(found, np.maximum(now.waits[self.rows] + longer, 0.0)))
 
-    def _single(self, queues: _Queues, now: State, away: FloatArray, left: _Behind) -> FloatArray:
+    def _single(
+        self, queues: _Queues, now: State, away: FloatArray, left: Behind, asked: Asked | None
+    ) -> FloatArray:
         """Waits for pools of one thread."""
         met, left = queues.met, left.at(queues.comers)
         coming = met.calling(now)
-        if self.works.lasting:
-            coming = met.between(now, coming)
+        if asked:
+            coming = met.between(now, coming, asked)
         held = queues.held
         each = np.stack([now.cycles * self.works.often, now.mean, now.variance])
         rate, mean, variance = held.at(each)
@@ -547,7 +550,7 @@ class Pools:
         kept = met.kept(coming, seen, now.cycles)
         return np.asarray(np.maximum(wait + law - usual, 0.0) * kept + left.rest)
 
-    def _several(self, queues: _Queues, now: State, away: FloatArray, left: _Behind) -> FloatArray:
+    def _several(self, queues: _Queues, now: State, away: FloatArray, left: Behind) -> FloatArray:
         """Waits for pools of several threads."""
         met, left, away = queues.met, left.at(queues.comers), away[queues.comers]
         coming = met.calling(now.whole)
@@ -566,7 +569,7 @@ class Pools:
         return np.where(lasts, longer, wait)
 
     def _beside_seconds(
-        self, queues: _Queues, now: State, away: FloatArray, left: _Behind
+        self, queues: _Queues, now: State, away: FloatArray, left: Behind
     ) -> FloatArray:
         """Waits for one of several threads, where callers leave many second phases behind.
 

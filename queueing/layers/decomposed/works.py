@@ -39,6 +39,13 @@ class Works:
         shared = [_shares(sources.system.processors[sources.processor(w.entry)]) for w in self.all]
         self.shared = np.array(shared, bool).reshape(-1, 1)
 
+    def first_phases(self, work: Work) -> list[Work]:
+        """First phases before a second phase, by the sources that ask for it."""
+        if not work.second:
+            return []
+        each = (Work(source, work.entry) for source in range(int(self.source.max()) + 1))
+        return [first for first in each if first in self.index]
+
     def rows(self, visits: Mapping[Work, Amount]) -> dict[int, Amount]:
         """The rows of some work, with how often it is done."""
         return {self.index[work]: often for work, often in visits.items()}

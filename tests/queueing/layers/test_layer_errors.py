@@ -8,7 +8,7 @@ from headway.queueing.layers import measured
 from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.decomposed.decomposition import by_layers
 from tests import campaigns
-from tests.campaigns import large_layer_errors, layer_errors
+from tests.campaigns import large_layer_errors, layer_errors, phase_errors
 from tests.support.places import ROOT
 
 FILES = sorted((ROOT / "tests/data/lqn").glob("*.lqnx"))
@@ -35,7 +35,7 @@ def test_the_label_holds_all_that_was_measured():
         assert np.quantile(small, 0.99) <= rare
 
 
-@pytest.mark.parametrize("campaign", [layer_errors, large_layer_errors])
+@pytest.mark.parametrize("campaign", [layer_errors, large_layer_errors, phase_errors])
 def test_the_page_has_the_table_of_the_rows(campaign):
     """Line by line."""
     rows = [list(row.values()) for row in campaigns.stored_rows(ROOT / campaign.PAGE)]
