@@ -3,7 +3,8 @@
 ``python -m tests.campaigns.large_layer_errors`` compares random layered systems that are too large
 for their whole chain with simulations; its rows are in `tests/data/large_layer_errors.csv`.
 ``python -m tests.campaigns.layer_errors`` compares small ones with their chain: errors are about
-half as large.
+half as large. With many second phases that make calls they are as large there, and rare ones larger
+(``python -m tests.campaigns.phase_errors``); the bounds hold those too.
 """
 
 from headway.numerals import digits
@@ -12,10 +13,10 @@ from headway.queueing.methods.method import Error
 THROUGHPUT, TIMES = 35.0, 1300.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
-RARE_THROUGHPUT, RARE_TIMES = 15.0, 60.0
+RARE_THROUGHPUT, RARE_TIMES = 22.0, 60.0
 """Bounds that 99 of 100 errors stay below [%]; the largest errors are of single systems."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 7.0, 21.0
+USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 21.0
 """Bounds that nine of ten errors stay below [%]."""
 
 LAYERS_NOTE = (

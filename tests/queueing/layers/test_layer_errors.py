@@ -28,11 +28,12 @@ def test_the_label_holds_all_that_was_measured():
         errors = _errors(number, large_layer_errors)
         assert errors.size > 200
         assert np.quantile(errors, 0.9) <= usual <= 2 * np.quantile(errors, 0.9)
-        assert np.quantile(errors, 0.99) <= rare <= 1.5 * np.quantile(errors, 0.99)
+        assert np.quantile(errors, 0.99) <= rare <= 1.7 * np.quantile(errors, 0.99)
         assert errors.max() <= most <= 1.5 * errors.max()
-        small = _errors(number)
-        assert np.quantile(small, 0.9) <= usual
-        assert np.quantile(small, 0.99) <= rare
+        for campaign in (layer_errors, phase_errors):
+            small = _errors(number, campaign)
+            assert np.quantile(small, 0.9) <= usual
+            assert np.quantile(small, 0.99) <= rare
 
 
 @pytest.mark.parametrize("campaign", [layer_errors, large_layer_errors, phase_errors])
