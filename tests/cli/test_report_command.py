@@ -347,7 +347,7 @@ def test_the_load_that_saturates_is_that_of_the_chart(tmp_path, monkeypatch):
 
     headway("report", "apart.toml", "--out", "x.html")
 
-    assert answer_of(tmp_path / "x.html").startswith("Up to 105 /s, where the queue grows")
+    assert answer_of(tmp_path / "x.html").startswith("Up to 105 requests/s, where the queue grows")
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,9 @@ def test_a_division_by_nothing_is_refused_for_that(file):
 def test_the_units_of_a_file_with_classes_are_those_of_its_answer(file):
     """C(5, 3.5)/(5 mu) before others: 656.7 s = 10.94 min."""
     out = headway("solve", file(DESK)).out
-    assert re.search(r"throughput +21 +/h", out)
+    assert re.search(r"throughput +21 +requests/h", out)
     assert re.search(r"urgent +6 +10.94\n", out)
-    assert "throughput [/h]   response time [min]" in out
+    assert "throughput [requests/h]   response time [min]" in out
     assert "1/s" not in out
     point = json.loads(headway("solve", file(DESK), "--json").out)["points"][0]
     assert point["classes"]["urgent"]["response_time"] == pytest.approx(656.7, abs=0.05)  # SI
@@ -138,13 +138,13 @@ def test_the_units_of_a_file_with_classes_are_those_of_its_answer(file):
 
 def test_sentences_and_questions_are_in_the_units_of_the_file(file):
     path = file(PLAIN)
-    assert "other at 30 /h; it saturates at 24 /h" in " ".join(
+    assert "other at 30 requests/h; it saturates at 24 requests/h" in " ".join(
         headway("solve", path, "--set", "rate=30/h").out.split()
     )
-    assert "which saturates at 30 /h" in headway("sensitivity", path).out
-    assert " min per /h" in headway("sensitivity", path).out
+    assert "which saturates at 30 requests/h" in headway("sensitivity", path).out
+    assert " min per requests/h" in headway("sensitivity", path).out
     target = ("--target", "class urgent.response_time=12min", "--solve-for", "rate")
-    assert re.search(r"rate +15 /h +14.08 /h", headway("sensitivity", path, *target).out)
+    assert re.search(r"rate +15 requests/h +14.08 requests/h", headway("sensitivity", path, *target).out)
 
 
 def test_rates_that_say_what_they_count_are_one_with_those_of_stations(file):

@@ -302,7 +302,7 @@ to = "cpu"
 @pytest.mark.parametrize(
     ("population", "rate"),
     [("20 clients", "requests/s"), ("20 jobs", "jobs/s"), ("20 transactions", "transactions/s"),
-     ("20", "1/s")],
+     ("20", "requests/s")],
 )  # fmt: skip
 def test_what_goes_round_is_done_in_its_own_word(population, rate):
     model = parse_model(CIRCLE.replace("20 clients", population))
