@@ -79,7 +79,8 @@ def shares(noise, *requested):
 
 def layers():
     """Errors of throughput by layers where chains are too large, the last table of the page."""
-    *_, row = re.findall(r"^\| one phase \| throughput \| \d+ \| (.+) \|$", accuracy(), re.MULTILINE)
+    line = r"^\| one phase \| throughput \| \d+ \| (.+) \|$"
+    row = re.findall(line, accuracy(), re.MULTILINE)[-1]
     return tuple(cell.rstrip("%") for cell in row.split(" | "))
 
 

@@ -144,7 +144,8 @@ def test_sentences_and_questions_are_in_the_units_of_the_file(file):
     assert "which saturates at 30 requests/h" in headway("sensitivity", path).out
     assert " min per requests/h" in headway("sensitivity", path).out
     target = ("--target", "class urgent.response_time=12min", "--solve-for", "rate")
-    assert re.search(r"rate +15 requests/h +14.08 requests/h", headway("sensitivity", path, *target).out)
+    out = headway("sensitivity", path, *target).out
+    assert re.search(r"rate +15 requests/h +14.08 requests/h", out)
 
 
 def test_rates_that_say_what_they_count_are_one_with_those_of_stations(file):

@@ -59,7 +59,8 @@ def test_points_differ_by_less_than_their_luck():
 
 
 def test_a_point_that_grows_without_limit_is_named_before_any_is_simulated():
-    with pytest.raises(Saturated, match="at arrival_rate 12 requests/s: cpu: utilisation 1.20; its queue"):
+    refused = "at arrival_rate 12 requests/s: cpu: utilisation 1.20; its queue"
+    with pytest.raises(Saturated, match=refused):
         model([*RATES, 12.0]).simulate_points(1e-6)
 
 
