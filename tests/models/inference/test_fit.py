@@ -177,4 +177,4 @@ def test_counts_that_fit_as_well_are_in_the_interval(seed):
     low, high = fit.ci95["servers"]
 
     assert 1 < low <= 4 <= high
-    assert any(f"servers of from {low:g} to {high:g} fit about as well" in w for w in fit.warnings)
+    assert any(f"servers from {low:g} to {high:g} fit about as well" in w for w in fit.warnings)
