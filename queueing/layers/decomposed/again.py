@@ -166,7 +166,7 @@ class Again:
         self.often = stacked([one.often for one in calls], column)
         self.again = stacked([one.again for one in calls], column)
         self.over = stacked([one.over for one in calls], column)
-        self.vary = np.array([[one.vary] for one in calls])
+        self.vary = np.array([one.vary for one in calls])[:, np.newaxis]
         self.runs = stacked([one.runs for one in calls], column)
         self.slice = stacked([one.slice for one in calls], column)
         self.others = Sums([one.others for one in calls], column)
@@ -224,6 +224,10 @@ class Again:
         scv = now.spread / np.maximum(now.second**2, NEVER)
         longer = np.maximum((1 + scv) / 2, 1.0)
         second = now.second * longer
+        lasting = 1 / longer, second, alone * longer
+        if not self.called.size:  # all requests come from outside, or are forwarded
+            none = np.zeros_like(second)
+            return Asked(none, none, none, none, none, none, none, none, none, *lasting)
         least = np.maximum(second[self.called], BRIEF)
         delay = now.delays[self.caller]
         slice_ = np.where(self.shared, self.slice * delay, self.slice + delay * (self.slice > 0))
@@ -248,7 +252,6 @@ class Again:
         total, *others = self.to.of(np.stack([rate * way for way in ways]))
         known = total / np.maximum(now.cycles * self.works.often, NEVER)
         means = [other / np.maximum(total, NEVER) for other in others]
-        lasting = 1 / longer, second, alone * longer
         return Asked(*(known, *means, *lasting))
 
 
