@@ -230,4 +230,6 @@ def _note(means: LayeredMeans) -> str:
     """The label that says how large the errors may be."""
     if not means.system.is_open:
         return LAYERS_NOTE
-    return open_note(float(np.max(means.busiest())))
+    unlimited = all(np.all(np.isinf(one.servers)) for one in means.system.processors.values())
+    servers = "unlimited" if unlimited else "limited"
+    return open_note(float(np.max(means.busiest())), servers)
