@@ -1,6 +1,5 @@
 """``headway audit``: whether a load test can be trusted."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -48,9 +47,7 @@ def command(
 
 def _traces_alone(files: tuple[str, ...], hints: "Hints") -> bool:
     """Whether files are traces, of which nothing is said as of tables."""
-    from headway.models.files.intake import is_given
     from headway.models.reading.hints import NO_HINTS
     from headway.models.tracing.loads import are_traces
 
-    named = hints == NO_HINTS and not any(is_given(Path(file)) for file in files)
-    return named and all(map(are_traces, files))
+    return hints == NO_HINTS and are_traces(files)

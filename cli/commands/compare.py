@@ -95,12 +95,11 @@ def command(
 
 def _traces(data: tuple[str, ...]) -> "list[tuple[str, dict[str, str]]]":
     """Files of traces and their settings; none where the data are anything else."""
-    from headway.models.files.intake import is_given
     from headway.models.reading.curves import curve_and_settings
     from headway.models.tracing.loads import are_traces
 
     places = [curve_and_settings(text) for text in data]
-    if any(is_given(path) or not are_traces(str(path)) for path, _ in places):
+    if not are_traces(str(path) for path, _ in places):
         return []
     return [(str(path), settings) for path, settings in places]
 

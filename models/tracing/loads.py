@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError, MeasurementError, quoted
+from headway.models.files.intake import is_given
 from headway.models.measured.spans.columns import (
     LOST,
     ROOT,
@@ -131,19 +132,26 @@ def read_loads(
     return Read(tuple(reading.loads(window)), reading.first * _SECONDS, tuple(passed_over))
 
 
-def are_traces(place: str) -> bool:
-    """Whether a file, or the first of several, holds traces.
+def are_traces(places: Iterable[str]) -> bool:
+    """Whether each of several places holds traces, judged by its first file.
+
+    What a shell has opened can be read only once, and is not looked into.
 
     Parameters
     ----------
-    place
-        A file, a folder, a pattern or an archive.
+    places
+        Files, folders, patterns and archives.
 
     Examples
     --------
-    >>> are_traces("no such file")
-    False
+    >>> are_traces(["no such file"]), are_traces(["-"])
+    (False, False)
     """
+    each = list(places)
+    return not any(is_given(Path(place)) for place in each) and all(map(_begins_with_traces, each))
+
+
+def _begins_with_traces(place: str) -> bool:
     try:
         name, content = next(iter(gather([place])), ("", b""))
         inside = _in_utf8(content, name)
