@@ -167,20 +167,24 @@ def output_of(solution: Solution, name: str) -> FloatArray:
     known = name in (*solution.outputs, *solution.class_outputs) or name in solution.values
     if known or read_output(name, solution.classes):
         return np.asarray(solution[name], float)
-    parts = [f"{station}.{name}" for station in solution.stations]
-    if parts and all(part in solution.values for part in parts):
+    if parts := _of_parts(solution, name):
         return np.asarray(np.max([np.asarray(solution[part], float) for part in parts], axis=0))
     if solution.stations:
         return np.asarray(solution[name], float)
     of_parts = [value for value in solution.values if "." in value]
-    layers = solution.model.graph.layers
-    if name == "utilisation" and layers:
-        kinds = [(kind, part) for kind in ("tasks", "processors") for part in layers.told[kind]]
-        parts = [f"{layers.key(*each)}.utilisation" for each in kinds]
-        return np.asarray(np.max([np.asarray(solution[part], float) for part in parts], axis=0))
     near = of_parts if alike(name, of_parts) else []
     msg = f"{solution.model.name} has no output {name!r}{nearest(name, [*solution.outputs, *near])}"
     raise UnknownParameter(msg)
+
+
+def _of_parts(solution: Solution, name: str) -> list[str]:
+    """The same quantity of all stations, or the utilisation of all pools and processors."""
+    layers = solution.model.graph.layers
+    if layers and name == "utilisation":
+        kinds = [(kind, part) for kind in ("tasks", "processors") for part in layers.told[kind]]
+        return [f"{layers.key(*each)}.{name}" for each in kinds]
+    parts = [f"{station}.{name}" for station in solution.stations]
+    return parts if all(part in solution.values for part in parts) else []
 
 
 def _sustained(solution: Solution, output: str, shape: tuple[int, ...]) -> FloatArray:
