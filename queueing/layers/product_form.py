@@ -265,7 +265,7 @@ def by_product_form(system: LayeredSystem) -> LayeredMeans:
         for k in system.processors
     }
     used = [k for k, row in demands.items() if any(map(np.any, row.values()))]
-    classes = [_job_class(system, c) for c in visited]
+    classes = [_job_class(system, c, counts) for c, counts in visited.items()]
     network = read_network([_station(system, k, demands[k], queues.get(k)) for k in used], classes)
     result = solve(network)
     over = np.reshape(result.saturated, system.shape)
@@ -286,16 +286,13 @@ def _demand(system: LayeredSystem, processor: str, counts: dict[str, Amount]) ->
     return sum(counts[name] * n * mean for name, _, n, mean in _slices(system, processor))
 
 
-def _job_class(system: LayeredSystem, source: str) -> JobClass:
+def _job_class(system: LayeredSystem, source: str, counts: dict[str, Amount]) -> JobClass:
     """The class of jobs of a source; delays in the steps of clients count as think time."""
     entry = system.entries[source]
     task = system.tasks[entry.task]
     if not task.clients:
         return JobClass(source, arrival_rate=entry.arrival_rate)
-    held = sum(
-        visits(system)[source][name] * times * step.think_time
-        for name, step, times in system.steps()
-    )
+    held = sum(counts[name] * times * step.think_time for name, step, times in system.steps())
     return JobClass(source, population=task.threads, think_time=task.think_time + held)
 
 

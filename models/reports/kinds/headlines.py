@@ -24,6 +24,10 @@ from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.records import dataclass
 
+_BESIDE = 0.01  # share of an end of an interval by which a load may miss it
+_FEW = 4  # points of a curve that may level off; chosen
+_NEARLY, _FLAT = 0.95, 0.98  # of the highest throughput: from where on it hardly grows; chosen
+
 
 @dataclass(frozen=True)
 class First:
@@ -95,9 +99,6 @@ def _by_best_form(report: Report | ModelReport, kept: Kept) -> str:
     if kept.low * (1 - _BESIDE) <= alone.value <= kept.high * (1 + _BESIDE):
         return ""
     return f"; the best form alone, which the chart draws, says {alone.shown(units_of(report))}"
-
-
-_BESIDE = 0.01  # share of an end of an interval by which a load may miss it
 
 
 def _load_question(report: Report | ModelReport) -> str:
@@ -251,10 +252,6 @@ def _levels_off(report: Report | ModelReport) -> str:
         f"above about {few:,} {spoken(report.load)}, throughput levels off at "
         f"{units_of(report).text(most, unit)}: "
     )
-
-
-_FEW = 4  # points of a curve that may level off; chosen
-_NEARLY, _FLAT = 0.95, 0.98  # of the highest throughput: from where on it hardly grows; chosen
 
 
 def _of_program(report: Report | ModelReport) -> Headline:

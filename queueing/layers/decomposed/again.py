@@ -226,8 +226,7 @@ class Again:
         second = now.second * longer
         lasting = 1 / longer, second, alone * longer
         if not self.called.size:  # all requests come from outside, or are forwarded
-            none = np.zeros_like(second)
-            return Asked(none, none, none, none, none, none, none, none, none, *lasting)
+            return Asked(*(*np.zeros((9, *second.shape)), *lasting))
         least = np.maximum(second[self.called], BRIEF)
         delay = now.delays[self.caller]
         slice_ = np.where(self.shared, self.slice * delay, self.slice + delay * (self.slice > 0))
