@@ -1,6 +1,6 @@
 """Errors of the layers method for services called from outside, by the busiest pool's utilisation.
 
-``python -m tests.campaigns.open_layer_errors --count 40`` draws services at random, at 30% to 90%
+``python -m tests.campaigns.open_layer_errors --count 48`` draws services at random, at 30% to 90%
 of what their fullest pool could take if no request waited, and compares response times of entries
 with 400,000 events of the event loop: once with unlimited servers at all processors, and once with
 one to four. Rows are stored in `tests/data/open_layer_errors.csv`: whether servers are limited, the
@@ -120,7 +120,7 @@ def table(rows):
 
 def main():
     """Store the rows, and print the table of the page."""
-    rows = [row for each in campaigns.seeded(errors, __doc__, 40) for row in each]
+    rows = [row for each in campaigns.seeded(errors, __doc__, 48) for row in each]
     campaigns.store(PAGE, TITLES, rows)
     print("\n".join(table(rows)))
 

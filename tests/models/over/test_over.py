@@ -286,7 +286,7 @@ def test_clients_who_give_up_are_not_passed_over_by_a_size():
     size = size_over(*given, ["response_time_over_80ms<=1%"], choose, "n")
     assert size.best.values == {"n": 8}
     for target in ("response_time<=80ms", "worst.response_time_p95<=80ms"):
-        with pytest.raises(InvalidParameter, match="give up, and .* counts only those who are"):
+        with pytest.raises(InvalidParameter, match="its clients give up, and .*only those who are"):
             size_over(*given, [target], choose, "n")
 
 

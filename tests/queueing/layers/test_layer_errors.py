@@ -11,6 +11,7 @@ from tests import campaigns
 from tests.campaigns import large_layer_errors, layer_errors, phase_errors
 from tests.support.places import ROOT
 
+CAMPAIGNS = layer_errors, large_layer_errors, phase_errors
 FILES = sorted((ROOT / "tests/data/lqn").glob("*.lqnx"))
 
 
@@ -26,17 +27,18 @@ def test_the_label_holds_all_that_was_measured():
         ("response_time", measured.USUAL_TIMES, measured.RARE_TIMES, measured.TIMES),
     ):
         errors = _errors(number, large_layer_errors)
+        rarest = max(np.quantile(_errors(number, each), 0.99) for each in CAMPAIGNS)
         assert errors.size > 200
         assert np.quantile(errors, 0.9) <= usual <= 2 * np.quantile(errors, 0.9)
-        assert np.quantile(errors, 0.99) <= rare <= 1.7 * np.quantile(errors, 0.99)
+        assert np.quantile(errors, 0.99) <= rare <= 1.5 * rarest
         assert errors.max() <= most <= 1.5 * errors.max()
-        for campaign in (layer_errors, phase_errors):
-            small = _errors(number, campaign)
-            assert np.quantile(small, 0.9) <= usual
-            assert np.quantile(small, 0.99) <= rare
+        for campaign in CAMPAIGNS:
+            each = _errors(number, campaign)
+            assert np.quantile(each, 0.9) <= usual
+            assert np.quantile(each, 0.99) <= rare
 
 
-@pytest.mark.parametrize("campaign", [layer_errors, large_layer_errors, phase_errors])
+@pytest.mark.parametrize("campaign", CAMPAIGNS)
 def test_the_page_has_the_table_of_the_rows(campaign):
     """Line by line."""
     rows = [list(row.values()) for row in campaigns.stored_rows(ROOT / campaign.PAGE)]
