@@ -3,7 +3,7 @@
 import json
 import time
 
-from headway.models.tracing.loads import read_loads
+from headway.models.reading.traces import read_loads
 from headway.models.tracing.services import services_of
 from tests.campaigns.trace_speed import typical
 from tests.oracles.traced_services import capacity, document_of, drawn, play

@@ -32,22 +32,9 @@ def command(
 ) -> None:
     """Audit measured files."""
     from headway.models.analysis.audit import audit
-    from headway.models.analysis.traces_audit import audit_traces
     from headway.models.reading.gather import megabytes
     from headway.models.reading.loadtest import read_load_test
 
     with progress("reading", megabytes(files)) as advance:
-        answer = (
-            audit_traces(files, advance)
-            if _traces_alone(files, hints)
-            else audit(read_load_test(files, advance=advance, hints=hints))
-        )
+        answer = audit(read_load_test(files, advance=advance, hints=hints))
     present(answer, output_format, plot)
-
-
-def _traces_alone(files: tuple[str, ...], hints: "Hints") -> bool:
-    """Whether files are traces, of which nothing is said as of tables."""
-    from headway.models.reading.hints import NO_HINTS
-    from headway.models.tracing.loads import are_traces
-
-    return hints == NO_HINTS and are_traces(files)

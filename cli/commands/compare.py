@@ -96,7 +96,7 @@ def command(
 def _traces(data: tuple[str, ...]) -> "list[tuple[str, dict[str, str]]]":
     """Files of traces and their settings; none where the data are anything else."""
     from headway.models.reading.curves import curve_and_settings
-    from headway.models.tracing.loads import are_traces
+    from headway.models.reading.traces import are_traces
 
     places = [curve_and_settings(text) for text in data]
     if not are_traces(str(path) for path, _ in places):

@@ -5,9 +5,10 @@ population that nobody set, the test was not what it claims to be.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import PurePath
 
 from headway.models.auditing import accelerators, generators, limits, runs, tails, within
 from headway.models.auditing.contradictions import CONTRADICTIONS
@@ -22,10 +23,12 @@ from headway.models.auditing.finding import (
 from headway.models.auditing.open_view import OpenPoint, as_open
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Point
-from headway.models.reading.loadtest import LoadTest, Measured, measurements_in
+from headway.models.reading.loadtest import LoadTest, Measured, measurements_in, read
 from headway.models.reading.rows import points_of_table
 from headway.models.reading.systems import check_one_system
 from headway.models.tables.shown import Answer
+from headway.models.tracing.findings import OF_MODELS, OF_TRACES, findings_of_traces
+from headway.models.tracing.services import services_of
 from headway.records import dataclass
 
 CHECKS: dict[FindingKind, Look] = {
@@ -45,7 +48,6 @@ CHECKS: dict[FindingKind, Look] = {
     runs.DRIFT: runs.drifts,
     runs.REPEATS: runs.scatters,
     runs.MIXED: runs.mixes,
-    runs.SPANS: runs.are_traces,
     within.WARM_UP: within.warms_up,
     within.CHANGE: within.changes,
     within.TREND: within.trends,
@@ -54,7 +56,13 @@ CHECKS: dict[FindingKind, Look] = {
     tails.WIDE: tails.is_wide,
     tails.OMITS: tails.omits,
 }
-"""Every kind of finding, with its check."""
+"""Every kind of finding in points, with its check."""
+
+KINDS: tuple[FindingKind, ...] = (
+    *CHECKS,
+    *(kind for check in (*OF_TRACES, *OF_MODELS) for kind in check.kinds),
+)
+"""Every kind of finding: in points, in traces, and in what a model makes of them."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,12 @@ class Audit(Answer):
         """
         return not any(math.isfinite(point.load) for point in self.test.points)
 
+    @property
+    def checked(self) -> tuple[FindingKind, ...]:
+        """Every kind of finding that was looked for."""
+        traced = () if self.test.traces is None else OF_TRACES
+        return (*CHECKS, *(kind for check in traced for kind in check.kinds))
+
     def __repr__(self) -> str:
         return f"Audit({self.test.source}: {len(self.findings)} findings)"
 
@@ -107,13 +121,21 @@ def audit(test: Measured) -> Audit:
     MeasurementError
         For what is no measurements, and a table of several systems.
     """
+    if isinstance(test, str | PurePath):
+        test = read(str(test))
     if isinstance(test, LoadTest) and test.table is not None:
         check_one_system(test.table)
     if not isinstance(test, LoadTest):
         table = measurements_in(test)
         points = sorted(points_in(table), key=lambda point: point.load)
         test = LoadTest(tuple(points), table=table)
-    return Audit(test, findings_in(test.points))
+    return Audit(test, most_severe_first([*findings_in(test.points), *_in_traces(test)]))
+
+
+def _in_traces(test: LoadTest) -> Iterator[Finding]:
+    """Findings in the traces that a test's points were made of, beyond these points."""
+    if test.traces is not None:
+        yield from findings_of_traces(services_of(test.traces.loads), test.traces.passed_over)
 
 
 def findings_in(points: Sequence[Point]) -> tuple[Finding, ...]:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from headway.errors import HeadwayError, InvalidParameter
 from headway.models.language.frozen import Kept
 from headway.models.measured.spans.columns import BoolArray
+from headway.models.reading.traces import read_loads
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.models.tracing.keys import ANY
-from headway.models.tracing.loads import read_loads
 from headway.models.tracing.requests import Requests
 from headway.models.tracing.services import Load, Services, services_of
 from headway.models.tracing.spread import standard_error

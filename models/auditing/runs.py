@@ -11,7 +11,6 @@ from headway.models.auditing.contradictions import overloaded
 from headway.models.auditing.finding import Finding, FindingKind, Severity, naming, of_several
 from headway.models.auditing.limits import past_the_limit
 from headway.models.measured.points import Point
-from headway.models.measured.spans.forms import FORMS
 from headway.numerals import four_digits
 from headway.records import dataclass
 
@@ -60,14 +59,6 @@ MIXED = FindingKind(
     Severity.WARNING,
     "open and closed tests, or files of several tools, in one sweep",
     "their loads and times have different meanings: read them separately",
-)
-
-SPANS = FindingKind(
-    "traces_as_points",
-    Severity.NOTE,
-    "traces, of which this checks the mean of each service only",
-    "headway audit, given the files alone, checks the rest: clocks, callers, missing spans, "
-    "sampling, rates, and calls that are given up",
 )
 
 
@@ -271,10 +262,3 @@ def mixes(points: Sequence[Point]) -> Iterator[Finding]:
     if len(loops) > 1 or len(tools) > 1:
         what = "open and closed tests" if len(loops) > 1 else f"files of {', '.join(tools)}"
         yield MIXED.finding(f"one sweep contains {what}")
-
-
-def are_traces(points: Sequence[Point]) -> Iterator[Finding]:
-    """Points that are services in traces."""
-    tools = dict.fromkeys(form.name for form in FORMS for p in points if p.tool == form.name)
-    if tools:
-        yield SPANS.finding(f"the points are services in traces of {', '.join(tools)}")

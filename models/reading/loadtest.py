@@ -1,7 +1,7 @@
 """A load test: the points of all its files, by load, and the files left out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeAlias
@@ -9,7 +9,10 @@ from typing import Any, Protocol, TypeAlias
 from headway.errors import HeadwayError, MeasurementError
 from headway.models.measured.measurements import LARGEST_FILE, NOTHING, Measurements
 from headway.models.measured.points import Point, measurements_of, placed_points
+from headway.models.measured.spans.columns import Spans
+from headway.models.measured.spans.files import LoadFiles, SpanFiles
 from headway.models.measured.spans.forms import FORMS
+from headway.models.measured.tools.monitors.traces import points_of_load
 from headway.models.measured.window import window_of
 from headway.models.reading.arriving import arrived
 from headway.models.reading.clients import Told, check_clients, driven
@@ -29,6 +32,7 @@ from headway.models.reading.recognise import (
 )
 from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system, check_one_work
+from headway.models.reading.traces import Read, read_of, take_spans
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import counted, some_of
@@ -80,6 +84,9 @@ class LoadTest(Answer):
         The table that its only file is; None for a tool's output, and for several files.
     notes
         Notes on how it was driven, a sentence each.
+    traces
+        The spans that its points were made of, for whoever looks at more than points; None without
+        traces.
     """
 
     points: tuple[Point, ...]
@@ -88,6 +95,7 @@ class LoadTest(Answer):
     wide: bool = False
     table: Measurements | None = None
     notes: tuple[str, ...] = ()
+    traces: Read | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"LoadTest({self._counted})"
@@ -348,7 +356,7 @@ def read_load_test(
         For a file that cannot be read, unless it is to be left out; if no file has a point; and for
         a hint about a column that is in no file.
     """
-    outputs, left_out = _outputs_at(places, advance, hints)
+    outputs, left_out, traces = _outputs_at(places, advance, hints)
     points: list[Point] = []
     for run, others in runs_of(outputs):
         points += run.points
@@ -364,19 +372,21 @@ def read_load_test(
     only = outputs[0].table if len(outputs) == 1 and not known.notes else None
     notes = tuple(dict.fromkeys(n for each in outputs if each.table for n in each.table.notes))
     notes = (*notes, *known.notes, *come.notes)
-    return LoadTest(in_order, tuple(left_out), columns, table=only, notes=notes)
+    return LoadTest(in_order, tuple(left_out), columns, table=only, notes=notes, traces=traces)
 
 
 def _outputs_at(
     places: Sequence[str], advance: Callable[[], None], hints: Hints
-) -> tuple[list[Output], list[LeftOut]]:
+) -> tuple[list[Output], list[LeftOut], Read | None]:
     """Read the files at given places, and list those passed over or unreadable."""
     outputs: list[Output] = []
     left_out: list[LeftOut] = []
+    files = SpanFiles()
     named = {str(Path(place)) for place in places}
     for name, content in with_parts(gather(places)):
         try:
-            outputs.append(_output_in(name, content, advance, hints))
+            if not _spans_in(files, name, content, advance, hints):
+                outputs.append(_output_in(name, content, advance, hints))
         except HeadwayError as error:
             passed = None if name in named else _passed_over(content)
             if passed is None and not hints.skip_bad:
@@ -385,7 +395,48 @@ def _outputs_at(
             why = f"{name}: {_WHYS[passed]}" if passed else str(error)
             names = content.names if isinstance(content, Parts) else (name,)
             left_out += [LeftOut(each, why, passed) for each in names]
-    return outputs, left_out
+    loads = list(_loads_in(files, left_out, hints))
+    outputs += [_output_of_spans(spans, load) for load, spans in loads]
+    traces = read_of(files, [spans for _, spans in loads]) if loads else None
+    return outputs, left_out, traces
+
+
+def _spans_in(
+    files: SpanFiles,
+    name: str,
+    content: bytes | Long | Parts,
+    advance: Callable[[], None],
+    hints: Hints,
+) -> bool:
+    """Read the spans of a file, if it holds traces; whether it does."""
+    if isinstance(content, Parts) or not take_spans(files, name, content, advance):
+        return False
+    if not hints.window.is_whole:
+        kind = f"{files.rows[name].form} traces"
+        raise hints.window.refuse(kind, name)
+    return True
+
+
+def _loads_in(
+    files: SpanFiles, left_out: list[LeftOut], hints: Hints
+) -> Iterator[tuple[LoadFiles, Spans]]:
+    """The loads of traces; those that cannot be used are refused, or left out."""
+    for load in files.loads():
+        try:
+            spans = files.spans(load)
+        except HeadwayError as error:
+            if not hints.skip_bad:
+                raise
+            left_out += [LeftOut(name, str(error)) for name in load.files]
+        else:
+            yield load, spans
+
+
+def _output_of_spans(spans: Spans, load: LoadFiles) -> Output:
+    def make(given: Spans, _: str) -> list[Point]:
+        return list(points_of_load(given, load.form))
+
+    return Output(load.files[0], f"{load.form} traces", placed_points(make, spans, load.files[0]))
 
 
 _SHOWN = 5  # names of files listed if nothing could be read

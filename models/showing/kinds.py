@@ -101,11 +101,11 @@ def _form(discipline: Discipline) -> str:
 
 
 def finding_table() -> Table:
-    """All kinds of finding in a load test, the most severe first."""
-    from headway.models.analysis.audit import CHECKS
+    """All kinds of finding in load tests and traces, the most severe first."""
+    from headway.models.analysis.audit import KINDS
     from headway.models.auditing.finding import Severity
 
-    kinds = sorted(CHECKS, key=lambda kind: list(Severity).index(kind.severity))
+    kinds = sorted(KINDS, key=lambda kind: list(Severity).index(kind.severity))
     columns = (
         Column("finding", tuple(kind.name for kind in kinds)),
         Column("severity", tuple(kind.severity.value for kind in kinds)),
@@ -135,7 +135,7 @@ def kinds_csv() -> str:
 
 def kinds_document() -> dict[str, Any]:
     """The JSON contract's document for `kinds`."""
-    from headway.models.analysis.audit import CHECKS
+    from headway.models.analysis.audit import KINDS
     from headway.models.sweeping.reductions.grammar import REDUCTIONS
 
     stations = [
@@ -144,7 +144,7 @@ def kinds_document() -> dict[str, Any]:
     ]
     findings = [
         {"kind": k.name, "severity": k.severity.value, "means": k.means, "remedy": k.remedy}
-        for k in CHECKS
+        for k in KINDS
     ]
     kept = [{"pattern": kind.pattern, "means": kind.means} for kind in REDUCTIONS.values()]
     orders = [find_discipline(name) for name in discipline_names()]

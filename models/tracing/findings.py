@@ -1,14 +1,16 @@
 """Findings about traces: what they leave open or get wrong about clocks, sampling and threads."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from math import inf
 from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
 
 from headway.errors import quoted
 from headway.models.auditing.finding import Finding, FindingKind, Severity, most_severe_first
-from headway.models.auditing.steady import unsteady
+from headway.models.auditing.steady import STEADY, unsteady
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
 from headway.models.tracing.keys import Key
@@ -198,12 +200,8 @@ OTHERS = FindingKind(
 )
 
 
-def findings_of(
-    services: Services,
-    passed_over: Sequence[str] = (),
-    answers: Sequence[tuple[Load, float | None]] = (),
-) -> tuple[Finding, ...]:
-    """All findings, the most severe first.
+class Told(NamedTuple):
+    """What traces, and a model of them, tell.
 
     Parameters
     ----------
@@ -214,15 +212,34 @@ def findings_of(
     answers
         The model's mean response time in each load [s]; None if it has no answer.
     """
-    found = [
-        *findings_of_traces(services, passed_over),
-        *_round(services),
-        *_missed(answers),
-        *_growing(services),
-        *_threads(services),
-        *_processors(services),
-    ]
-    return most_severe_first(found)
+
+    services: Services
+    passed_over: Sequence[str] = ()
+    answers: Sequence[tuple[Load, float | None]] = ()
+
+
+class Check(NamedTuple):
+    """A check, and the kinds of what it finds."""
+
+    kinds: tuple[FindingKind, ...]
+    look: Callable[[Told], Iterator[Finding]]
+
+
+def findings_of(
+    services: Services,
+    passed_over: Sequence[str] = (),
+    answers: Sequence[tuple[Load, float | None]] = (),
+) -> tuple[Finding, ...]:
+    """All findings, the most severe first.
+
+    Parameters
+    ----------
+    services, passed_over, answers
+        As for `Told`.
+    """
+    told = Told(services, passed_over, answers)
+    found = (each.look(told) for each in (*OF_TRACES, *OF_MODELS))
+    return most_severe_first(chain.from_iterable(found))
 
 
 def findings_of_traces(services: Services, passed_over: Sequence[str] = ()) -> Iterator[Finding]:
@@ -231,25 +248,14 @@ def findings_of_traces(services: Services, passed_over: Sequence[str] = ()) -> I
     Parameters
     ----------
     services, passed_over
-        As for `findings_of`.
+        As for `Told`.
     """
-    yield from _clocks(services)
-    yield from _silent(services)
-    yield from _links(services)
-    yield from _orphans(services)
-    yield from _unseen_callers(services)
-    yield from _spans(services)
-    yield from _failures(services)
-    yield from _sampled(services)
-    yield from _rates(services)
-    for load in services.requests:
-        begun = load.start[load.outermost & ~load.lost]
-        yield from unsteady(begun, load.load, len(services.requests))
-    yield from _coming_back(services)
-    yield from _others(passed_over)
+    for each in OF_TRACES:
+        yield from each.look(Told(services, passed_over))
 
 
-def _clocks(services: Services) -> Iterator[Finding]:
+def _clocks(told: Told) -> Iterator[Finding]:
+    services = told.services
     worst: dict[str, tuple[float, float, str]] = {}
     for each in services.requests:
         for offset in each.offsets:
@@ -268,7 +274,8 @@ def _clocks(services: Services) -> Iterator[Finding]:
         )
 
 
-def _silent(services: Services) -> Iterator[Finding]:
+def _silent(told: Told) -> Iterator[Finding]:
+    services = told.services
     waited = set().union(*(_asked(services, entry) for entry in services.entries.values()))
     for key, entry in services.entries.items():
         if entry.peer and key in waited:
@@ -289,7 +296,8 @@ def _asked(services: Services, entry: Measured) -> set[Key]:
     }
 
 
-def _links(services: Services) -> Iterator[Finding]:
+def _links(told: Told) -> Iterator[Finding]:
+    services = told.services
     for load in services.requests:
         for kind, count, what in (
             (LINKED, load.links.followed, "were caused by spans that they link to"),
@@ -301,7 +309,8 @@ def _links(services: Services) -> Iterator[Finding]:
                 yield kind.finding(text, value=share)
 
 
-def _orphans(services: Services) -> Iterator[Finding]:
+def _orphans(told: Told) -> Iterator[Finding]:
+    services = told.services
     if not any(entry.peer for entry in services.entries.values()):
         return
     for load in services.requests:
@@ -316,7 +325,8 @@ def _orphans(services: Services) -> Iterator[Finding]:
             )
 
 
-def _unseen_callers(services: Services) -> Iterator[Finding]:
+def _unseen_callers(told: Told) -> Iterator[Finding]:
+    services = told.services
     peers = " or ".join(quoted(entry.service) for entry in services.entries.values() if entry.peer)
     for key in services.within:
         yield WITHIN.finding(
@@ -339,7 +349,8 @@ def _named(services: Services, key: Key) -> str:
     return f"{entry.operation} of {entry.service}"
 
 
-def _spans(services: Services) -> Iterator[Finding]:
+def _spans(told: Told) -> Iterator[Finding]:
+    services = told.services
     for load in services.requests:
         share = float(load.lost.mean()) if len(load.lost) else 0.0
         if share > _SOME:
@@ -362,7 +373,8 @@ def _spans(services: Services) -> Iterator[Finding]:
             )
 
 
-def _failures(services: Services) -> Iterator[Finding]:
+def _failures(told: Told) -> Iterator[Finding]:
+    services = told.services
     calls, repeated, given_up = map(sum, zip(*(x.failures for x in services.requests), strict=True))
     if repeated:
         share = repeated / calls
@@ -392,7 +404,8 @@ def _timeouts(services: Services) -> Iterator[str]:
             yield f", {loads[0].operation_of(entry)} of {service} after {after}"
 
 
-def _sampled(services: Services) -> Iterator[Finding]:
+def _sampled(told: Told) -> Iterator[Finding]:
+    services = told.services
     partial = {load.name: load.sampled for load in services.loads if load.sampled < 1}
     if partial:
         each = ", ".join(
@@ -401,13 +414,21 @@ def _sampled(services: Services) -> Iterator[Finding]:
         yield SAMPLED.finding(f"the files hold {each}", value=min(partial.values()))
 
 
-def _rates(services: Services) -> Iterator[Finding]:
+def _rates(told: Told) -> Iterator[Finding]:
+    services = told.services
     without = [load.name for load in services.loads if load.rate == 0]
     if without:
         yield NO_RATE.finding(f"too few requests to tell a rate in {some_of(without, _SHOWN)}")
 
 
-def _coming_back(services: Services) -> Iterator[Finding]:
+def _steady(told: Told) -> Iterator[Finding]:
+    for load in told.services.requests:
+        begun = load.start[load.outermost & ~load.lost]
+        yield from unsteady(begun, load.load, len(told.services.requests))
+
+
+def _coming_back(told: Told) -> Iterator[Finding]:
+    services = told.services
     for load in services.requests:
         share = float(load.nested.mean()) if len(load.entry) else 0.0
         if share:
@@ -418,7 +439,8 @@ def _coming_back(services: Services) -> Iterator[Finding]:
             )
 
 
-def _round(services: Services) -> Iterator[Finding]:
+def _round(told: Told) -> Iterator[Finding]:
+    services = told.services
     entries = services.entries.items()
     circle = _circle({key: _asked(services, each) | each.messages.keys() for key, each in entries})
     if circle:
@@ -438,8 +460,8 @@ def _circle(after: Mapping[Key, Set[Key]]) -> list[Key]:
     return walk[walk.index(walk[-1]) : -1] if walk else []
 
 
-def _missed(answers: Sequence[tuple[Load, float | None]]) -> Iterator[Finding]:
-    for load, answer in answers:
+def _missed(told: Told) -> Iterator[Finding]:
+    for load, answer in told.answers:
         if answer is None or not load.response_time > 0:
             continue
         share, clear = answer / load.response_time - 1, _CLEAR * load.error / load.response_time
@@ -451,7 +473,8 @@ def _missed(answers: Sequence[tuple[Load, float | None]]) -> Iterator[Finding]:
             )
 
 
-def _growing(services: Services) -> Iterator[Finding]:
+def _growing(told: Told) -> Iterator[Finding]:
+    services = told.services
     for service, growth in services.growing.items():
         longer = (
             f"{100 * growth.share:.0f}% longer in {growth.slow} than"
@@ -462,7 +485,8 @@ def _growing(services: Services) -> Iterator[Finding]:
         yield GROWS.finding(text, value=growth.share)
 
 
-def _threads(services: Services) -> Iterator[Finding]:
+def _threads(told: Told) -> Iterator[Finding]:
+    services = told.services
     unseen = {name: pool for name, pool in services.pools.items() if not pool.seen}
     if not unseen:
         return
@@ -476,7 +500,8 @@ def _threads(services: Services) -> Iterator[Finding]:
     )
 
 
-def _processors(services: Services) -> Iterator[Finding]:
+def _processors(told: Told) -> Iterator[Finding]:
+    services = told.services
     known = services.processor_times
     waiting: dict[str, ProcessorTime] = {}
     for service, each in known.items():
@@ -503,12 +528,38 @@ def _processors(services: Services) -> Iterator[Finding]:
         yield NO_METRICS.finding(f"there are no metrics of {some_of(missing, _SHOWN)}")
 
 
-def _others(passed_over: Sequence[str]) -> Iterator[Finding]:
-    if passed_over:
-        names = [PurePath(name).name for name in passed_over]
+def _others(told: Told) -> Iterator[Finding]:
+    if told.passed_over:
+        names = [PurePath(name).name for name in told.passed_over]
         one = len(names) == 1
         yield OTHERS.finding(
             f"{some_of(names, _SHOWN)} {'holds' if one else 'hold'} no traces and "
             f"{'was' if one else 'were'} skipped",
             value=float(len(names)),
         )
+
+
+OF_TRACES = (
+    Check((CLOCKS,), _clocks),
+    Check((SILENT, NOT_TAKEN), _silent),
+    Check((LINKED, NOT_LINKED), _links),
+    Check((ORPHANS,), _orphans),
+    Check((WITHIN, DOUBTED), _unseen_callers),
+    Check((LOST, TWICE, LEFT_OUT, ALIKE), _spans),
+    Check((FAILED, GIVEN_UP), _failures),
+    Check((SAMPLED,), _sampled),
+    Check((NO_RATE,), _rates),
+    Check((STEADY,), _steady),
+    Check((COME_BACK,), _coming_back),
+    Check((OTHERS,), _others),
+)
+"""Checks of the traces themselves."""
+
+OF_MODELS = (
+    Check((ROUND,), _round),
+    Check((MISSED,), _missed),
+    Check((GROWS,), _growing),
+    Check((ONE_LOAD, UNSEEN), _threads),
+    Check((BEYOND, IDLE, NO_METRICS), _processors),
+)
+"""Checks of what a model makes of traces."""

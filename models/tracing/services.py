@@ -105,7 +105,7 @@ def services_of(
     Parameters
     ----------
     loads
-        Loads from `headway.models.tracing.loads.read_loads`.
+        Loads from `headway.models.reading.traces.read_loads`.
     sampled
         Share of traces that were kept, by load, if the spans do not say it; above 0, at most 1.
     metrics

@@ -7,11 +7,11 @@ from headway.models.auditing.finding import Finding
 from headway.models.files.reading import parse_model
 from headway.models.language.frozen import Kept
 from headway.models.language.units import ONE, quantity
+from headway.models.reading.traces import Read, read_loads
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.models.tracing.findings import findings_of
 from headway.models.tracing.keys import Key
-from headway.models.tracing.loads import Read, read_loads
 from headway.models.tracing.metrics import Metrics, Stretch, read_metrics
 from headway.models.tracing.services import Load, Services, services_of
 from headway.models.tracing.writing import entry_names, to_text

@@ -220,29 +220,6 @@ def _flat(rows: Mapping[str, list[Any]]) -> list[list[Any]]:
     return [[service, *each] for service, each in rows.items()]
 
 
-def test_traces_are_audited_as_such(tmp_path):
-    """A clock an hour off, a caller that is missing, and a rate that halves after 5 s."""
-    (tmp_path / "off.json").write_text(document(*asked(3_600_000)))
-    begins = [*range(0, 5_000, 10), *range(5_000, 15_000, 20)]
-    rows = [(f"{k + 1:x}", "", "page", at, at + 4) for k, at in enumerate(begins)]
-    (tmp_path / "halves.json").write_text(document(spans("web", *rows)))
-    (tmp_path / "cut.json").write_text(document(STOCK))
-    for name, kinds in {
-        "off": {"clock_off"},
-        "halves": {"rate_not_steady"},
-        "cut": {"spans_missing"},
-    }.items():
-        audited = json.loads(headway("audit", tmp_path / f"{name}.json", "--json").out)
-        assert findings(audited) == kinds
-    [halves] = [
-        each
-        for each in told(tmp_path / "halves.json", {})["findings"]
-        if each["kind"] == "rate_not_steady"
-    ]
-    assert "the rate of halves changes after " in halves["text"]
-    assert halves["value"] == pytest.approx(2, rel=0.05)
-
-
 def test_what_is_asked_from_outside_and_from_inside_counts_twice(tmp_path):
     """Every second request for a check begins a trace, and everyone writes spans."""
     pages = [
@@ -498,9 +475,8 @@ def test_traces_with_a_broken_span_are_left_out_and_counted(tmp_path, spoilt, wh
     [finding] = [f for f in answer["findings"] if f["kind"] == "traces_left_out"]
     assert f"1 of 40 traces of web was left out: {why}" in finding["text"]
     assert answer["loads"][0]["traces"] == 39
-    if "circle" not in why:  # points are of single spans, without their parents
-        answer = headway("read", path)
-        assert f"1 trace of 40 left out: {why}" in " ".join(answer.out.split())
+    read = headway("read", path)
+    assert f"1 trace of 40 left out: {why}" in " ".join(read.out.split())
     for span in each[8:10]:
         span |= spoilt
     path.write_text("\n".join(otlp(span) for span in each))

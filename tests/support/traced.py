@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from headway.models.measured.spans.columns import LOST, ROOT, Spans
-from headway.models.tracing.loads import Read
+from headway.models.reading.traces import Read
 from tests.oracles.traced_services import CLIENT, PRODUCER, Played, PlayedLoad, PlayedSpan, Stage
 
 PEER = "somebody"

@@ -7,7 +7,7 @@ import matplotlib
 import numpy as np
 
 from headway.errors import MeasurementError
-from headway.models.analysis.audit import CHECKS, Audit
+from headway.models.analysis.audit import Audit
 from headway.models.auditing.finding import Severity, kind_words
 from headway.models.language.scales import Scale, units_of
 from headway.models.plotting.graphs.tested import tested_figure
@@ -172,10 +172,10 @@ def _points(audit: Audit) -> Table:
 
 def _checks(audit: Audit) -> Table:
     """All kinds of finding, what each looks for, and how often it was found."""
-    counts = [sum(f.kind == kind.name for f in audit.findings) for kind in CHECKS]
+    counts = [sum(f.kind == kind.name for f in audit.findings) for kind in audit.checked]
     columns = (
-        Column("check", tuple(kind_words(kind.name) for kind in CHECKS)),
-        Column("looks for", tuple(kind.means.replace("`value`", "x") for kind in CHECKS)),
+        Column("check", tuple(kind_words(kind.name) for kind in audit.checked)),
+        Column("looks for", tuple(kind.means.replace("`value`", "x") for kind in audit.checked)),
         Column("findings", tuple(str(count) if count else "none" for count in counts)),
     )
     return Table("Checks", columns)

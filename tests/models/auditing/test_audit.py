@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headway.models import data_path
-from headway.models.analysis.audit import CHECKS, audit
+from headway.models.analysis.audit import KINDS, audit
 from headway.models.auditing.tails import percentile_interval
 from headway.models.measured.points import Loop, Point
 from headway.models.reading.loadtest import LoadTest, read_load_test
@@ -296,18 +296,12 @@ def test_operations_are_looked_at_apart():
     assert "throughput_falls" not in findings_of(*mix)
 
 
-@pytest.mark.parametrize("kind", CHECKS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind_of_finding_says_what_it_means_and_what_to_do(kind):
     assert kind.means
     assert kind.remedy
     listed = json.loads(headway("kinds", "--json").out)["findings"]
     assert [one["means"] for one in listed if one["kind"] == kind.name] == [kind.means]
-
-
-def test_traces_are_not_checked_as_such():
-    """What the model of them warns of was not found by their audit."""
-    found = findings_of(Point("OpenTelemetry", response_time=0.1, name="web"))
-    assert "headway audit, given the files alone, checks the rest" in found["traces_as_points"].text
 
 
 def test_nothing_is_said_of_a_sound_test():

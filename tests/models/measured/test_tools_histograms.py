@@ -168,7 +168,7 @@ def test_a_trace_gives_a_point_a_service():
     )
     lengths = sorted((int(end) - int(start)) * 1e-9 for start, end in spans)
     assert front.response_time == shown(sum(lengths) / 20)
-    assert front.percentiles == shown({50: lengths[9], 90: lengths[17], 95: lengths[18]})
+    assert front.percentiles == shown({50: lengths[9]})  # fewer than ten lie beyond the others
     assert front.throughput == shown(18 / front.duration)
     assert front.response_time > store.response_time
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from headway.errors import MeasurementError
+from headway.models.reading.traces import read_loads
 from headway.models.tracing.findings import findings_of
 from headway.models.tracing.flows import Always, Geometric, Ways
-from headway.models.tracing.loads import read_loads
 from headway.models.tracing.pools import Arrivals, pool_of
 from headway.models.tracing.services import services_of
 from headway.models.tracing.traced import TracedModel, model_read, model_traces

@@ -1,91 +1,98 @@
 """Traces of OpenTelemetry (OTLP), Jaeger and Zipkin: a rate and times for each service.
 
-A service's requests are its spans of kind server or consumer; if it marks none, its spans without a
-caller in the same service. Traces as a model of services are `headway.models.tracing`.
+A service's requests are those that the model of its traces has (`headway.models.tracing`): its
+spans of kind server or consumer, and its spans without a caller in the same service.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
 from io import StringIO
 
+import numpy as np
+
 from headway.errors import MeasurementError
+from headway.kinds import FloatArray
 from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
-from headway.models.measured.spans.forms import JAEGER as JAEGER_FORM
-from headway.models.measured.spans.forms import OTLP as OTLP_FORM
-from headway.models.measured.spans.forms import ZIPKIN as ZIPKIN_FORM
-from headway.models.measured.spans.forms import Form, documents
-from headway.models.measured.spans.span import BrokenSpan, Span, check_broken
-from headway.numerals import counted
+from headway.models.measured.spans.columns import BoolArray, Spans, serves
+from headway.models.measured.spans.files import SpanFiles
+from headway.models.measured.spans.forms import FORMS, Form
+from headway.models.measured.tools.kit.timeline import Timeline
+from headway.numerals import counted, four_digits
 
 _PERCENTS = (50.0, 90.0, 95.0, 99.0)
-_NANO = 1e-9
+_BEYOND = 10  # requests slower than a percentile, below which it is not stated
+_REQUESTS = (
+    "Its requests are spans of kind server or consumer, and spans without a caller in the service; "
+    "the times include failed requests, the rate excludes them."
+)
 
 
-def _read(form: Form, text: str, source: str) -> list[Point]:
-    lines = StringIO(text)  # StringIO keeps the other line ends that text may contain
-    read = [span for each in documents(lines, source) for span in form.spans(each, source)]
-    if not read:
-        msg = f"{source}: it has no spans; export at least one trace"
-        raise MeasurementError(msg)
-    spans, left_out = _sound(read)
-    window = (max(s.end for s in spans) - min(s.start for s in spans)) * _NANO
-    home = {(span.trace, span.key): span.service for span in spans}
-    services = dict.fromkeys(span.service for span in spans)
-    return [
-        _point(form.name, name, [s for s in spans if s.service == name], home, (window, left_out))
-        for name in services
-    ]
+def points_of_load(spans: Spans, form: str) -> Iterator[Point]:
+    """A point for each service, from the requests that it served.
 
-
-def _sound(read: Sequence[Span | BrokenSpan]) -> tuple[list[Span], str]:
-    """Spans of traces without a broken one, and what was left out; refused if too much is."""
-    broken = {span.trace: span for span in read if isinstance(span, BrokenSpan)}
-    if not broken:
-        return [span for span in read if isinstance(span, Span)], ""
-    if "" in broken:  # their traces are not known
-        raise broken[""]
-    traces = len({span.trace for span in read})
-    check_broken(broken.values(), traces)
-    spans = [span for span in read if isinstance(span, Span) and span.trace not in broken]
-    why = next(iter(broken.values())).why
-    return spans, f"{counted(len(broken), 'trace')} of {traces} left out: {why}."
+    Parameters
+    ----------
+    spans, form
+        The spans of a load, and the form in which they were written.
+    """
+    serving = serves(spans)
+    window = float(spans.end.max() - spans.start.min()) if len(spans) else 0.0
+    stored = (
+        f"The rate is that of the stored traces, {four_digits(100 * spans.sampled)}% of all."
+        if spans.sampled < 1
+        else "The rate is that of the stored traces: sampling makes it too low."
+    )
+    traces = len(np.unique(spans.trace)) + spans.left_out
+    left_out = f"{counted(spans.left_out, 'trace')} of {traces} left out: {spans.why}."
+    notes = (_REQUESTS, stored, *([left_out] if spans.left_out else []))
+    for number, name in enumerate(spans.services):
+        rows = np.flatnonzero(serving & (spans.service == number))
+        if len(rows):
+            times, good = (spans.end - spans.start)[rows], ~spans.failed[rows]
+            yield _point(form, name, (spans.start[rows], times, good), window, notes)
 
 
 def _point(
-    tool: str,
+    form: str,
     name: str,
-    spans: Sequence[Span],
-    home: Mapping[tuple[str, str], str],
-    about: tuple[float, str],
+    requests: tuple[FloatArray, FloatArray, BoolArray],
+    window: float,
+    notes: tuple[str, ...],
 ) -> Point:
-    window, left_out = about
-    serving = [span for span in spans if span.kind.serves]
-    mine = serving or [span for span in spans if home.get((span.trace, span.parent)) != name]
-    lengths = sorted((span.end - span.start) * _NANO for span in mine or spans)
-    count = len(lengths)
-    failed = sum(span.failed for span in mine or spans)
-    which = (
-        "spans of kind server or consumer" if serving else "spans without a caller in the service"
-    )
-    enough = [q for q in _PERCENTS if count * (1 - q / 100) >= 1 - 1e-9]
+    start, times, good = requests
+    count, failed = len(times), float((~good).sum())
+    line = Timeline()
+    line.add(start, times, good.astype(float))
+    ordered = np.sort(times)
+    enough = [q for q in _PERCENTS if count * (1 - q / 100) >= _BEYOND - 1e-9]
     return Point(
-        tool,
+        form,
         throughput=(count - failed) / window if count > 1 and window else None,
-        response_time=math.fsum(lengths) / count,
-        percentiles={q: lengths[math.ceil(q / 100 * count - 1e-9) - 1] for q in enough},
-        errors=float(failed),
+        response_time=math.fsum(times) / count,
+        percentiles={q: float(ordered[math.ceil(q / 100 * count - 1e-9) - 1]) for q in enough},
+        errors=failed,
         samples=float(count),
         duration=window or None,
         with_failures=failed > 0,
         name=name,
-        notes=(
-            f"Its requests are {which}; the times include failed requests, the rate excludes them.",
-            "The rate is that of the stored traces: sampling makes it too low.",
-            *([left_out] if left_out else []),
-        ),
+        course=line.course(),
+        notes=notes,
     )
+
+
+def _read(form: Form, text: str, source: str) -> list[Point]:
+    files = SpanFiles()
+    # StringIO keeps the other line ends that text may contain
+    files.file(source, StringIO(text), form)
+    if not files.rows:
+        msg = f"{source}: it has no spans; export at least one trace"
+        raise MeasurementError(msg)
+    files.check_times(source)
+    return [
+        point for load in files.loads() for point in points_of_load(files.spans(load), load.form)
+    ]
 
 
 OTLP, JAEGER, ZIPKIN = (
@@ -95,5 +102,5 @@ OTLP, JAEGER, ZIPKIN = (
         partial(_read, form),
         "one point per service: rate, mean and percentiles",
     )
-    for form in (OTLP_FORM, JAEGER_FORM, ZIPKIN_FORM)
+    for form in FORMS
 )

@@ -1,22 +1,17 @@
-"""Spans of each load as columns: their causes, and what is inconsistent."""
+"""Files of traces: their spans as columns, load by load, with causes and what is inconsistent."""
 
-import json
 import re
 from array import array
-from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from hashlib import blake2b
-from io import BytesIO
-from pathlib import Path, PurePath
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import HeadwayError, MeasurementError, quoted
-from headway.models.files.intake import is_given
+from headway.errors import MeasurementError, quoted
 from headway.models.measured.spans.columns import (
     LOST,
     ROOT,
@@ -25,23 +20,11 @@ from headway.models.measured.spans.columns import (
     Spans,
     chosen,
     circles,
-    cut,
     tops,
 )
-from headway.models.measured.spans.forms import (
-    OTLP,
-    Form,
-    documents,
-    form_of,
-    nobody,
-    share_kept,
-    surely_no_traces,
-)
+from headway.models.measured.spans.forms import OTLP, Form, documents, nobody, share_kept
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
 from headway.models.measured.spans.span import BrokenSpan, Span, check_broken, too_short_by
-from headway.models.reading.gather import Content, gather
-from headway.models.reading.long import Long
-from headway.numerals import some_of
 from headway.records import dataclass
 
 MOST_OPERATIONS = 10_000
@@ -51,113 +34,9 @@ ALIKE = 50
 """Number of operations with equal names apart from numbers, above which these are identifiers."""
 
 _SECONDS = 1e-9
-_SHOWN = 5  # names of passed-over files listed
-_LONGEST_LINE = 256_000_000  # a collector's export is one line
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
 _UNNAMED = "unknown_service"  # name of OpenTelemetry's resources without service.name
-
-
-@dataclass(frozen=True)
-class Read:
-    """The traces read at given places.
-
-    Parameters
-    ----------
-    loads
-        The spans of each load.
-    since
-        When the first span of all loads began, since 1970 [s].
-    passed_over
-        Names of files of a folder, a pattern or an archive that are clearly not traces.
-    """
-
-    loads: tuple[Spans, ...]
-    since: float
-    passed_over: tuple[str, ...]
-
-
-def read_loads(
-    places: Sequence[str],
-    window: float | None = None,
-    advance: Callable[[], None] = lambda: None,
-) -> Read:
-    """Read traces: each file is a load, and files that share traces are one.
-
-    So do the files of a folder if each holds a single trace, as trace viewers export them.
-
-    Parameters
-    ----------
-    places
-        Files, folders, patterns and archives.
-    window
-        Length of a load [s], if one long file holds several; None for whole files.
-    advance
-        Called after each megabyte of a long file.
-
-    Raises
-    ------
-    MeasurementError
-        For named files of another form or files that may be traces, no spans, an unlimited number
-        of operations, and too many traces with impossible spans.
-    """
-    reading = _Reading()
-    named = {str(Path(place)) for place in places}
-    passed_over: list[str] = []
-    for name, content in gather(places):
-        inside = _in_utf8(content, name)
-        form, head = _form(inside), _head(inside)
-        if form is not None:
-            reading.file((name, inside), form, advance)
-        elif name not in named and surely_no_traces(head):
-            passed_over.append(name)
-        elif not head.strip():
-            msg = f"{name}: is empty; export at least one trace"
-            raise MeasurementError(msg)
-        else:
-            leave = "" if name in named else "; if it is not a trace file, move it elsewhere"
-            msg = f"{name}: no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2){leave}"
-            raise MeasurementError(msg)
-    if not reading.rows:
-        names = [PurePath(name).name for name in passed_over]
-        seen = f" (seen: {some_of(names, _SHOWN)})" if names else ""
-        msg = f"{', '.join(places)}: no spans{seen}; export at least one trace"
-        raise MeasurementError(msg)
-    if (factor := too_short_by(reading.first, reading.longest)) > 1:
-        msg = (
-            f"{', '.join(places)}: times are {factor:,} times too short, and begin in 1970; write "
-            "ns (OpenTelemetry) or us (Jaeger, Zipkin)"
-        )
-        raise MeasurementError(msg)
-    return Read(tuple(reading.loads(window)), reading.first * _SECONDS, tuple(passed_over))
-
-
-def are_traces(places: Iterable[str]) -> bool:
-    """Whether each of several places holds traces, judged by its first file.
-
-    What a shell has opened can be read only once, and is not looked into.
-
-    Parameters
-    ----------
-    places
-        Files, folders, patterns and archives.
-
-    Examples
-    --------
-    >>> are_traces(["no such file"]), are_traces(["-"])
-    (False, False)
-    """
-    each = list(places)
-    return not any(is_given(Path(place)) for place in each) and all(map(_begins_with_traces, each))
-
-
-def _begins_with_traces(place: str) -> bool:
-    try:
-        name, content = next(iter(gather([place])), ("", b""))
-        inside = _in_utf8(content, name)
-    except HeadwayError:  # whoever reads it says what is wrong
-        return False
-    return _form(inside) is not None
 
 
 _NUMBER = re.compile(r"\d+")
@@ -215,8 +94,16 @@ class _What(NamedTuple):
     failed: bool
 
 
-class _Reading:
-    """Numbers of names, common to all files, and the rows of each file."""
+class LoadFiles(NamedTuple):
+    """Files that share traces, and so are one load: its name, and theirs."""
+
+    name: str
+    files: tuple[str, ...]
+    form: str
+
+
+class SpanFiles:
+    """Spans read from files: names are numbered alike in all of them."""
 
     def __init__(self) -> None:
         self.rows: dict[str, _Rows] = {}
@@ -228,11 +115,20 @@ class _Reading:
         self.whats: dict[_What, int] = {}
         self.known: dict[Hashable, int] = {}
 
-    def file(self, content: Content, form: Form, advance: Callable[[], None]) -> None:
-        """Read the spans of a file."""
-        name, inside = content
+    def file(self, name: str, lines: Iterator[str], form: Form) -> None:
+        """Read the spans of a file.
+
+        Parameters
+        ----------
+        name, lines, form
+            Its name, its lines, and the form in which they are written.
+
+        Raises
+        ------
+        MeasurementError
+            For another form, and an unlimited number of operations.
+        """
         rows = _Rows(form.name)
-        lines = _lines(inside, name, advance)
         for each in documents(self.left(lines, rows, name) if form is OTLP else lines, name):
             self.take(_of_form(form, each, name), rows, name)
         if rows.trace:
@@ -345,7 +241,7 @@ class _Reading:
     @property
     def first(self) -> int:
         """When the first span began, since 1970 [ns]."""
-        return min(min(rows.start) for rows in self.rows.values())
+        return min(int(np.asarray(rows.start).min()) for rows in self.rows.values())
 
     @property
     def longest(self) -> int:
@@ -355,12 +251,34 @@ class _Reading:
             for rows in self.rows.values()
         )
 
-    def loads(self, window: float | None) -> Iterator[Spans]:
-        """The spans of each load; files that share traces are merged."""
-        first, together = self.first, self._together()
-        for load, names in zip(_short([names[0] for names in together]), together, strict=True):
-            whole = self._spans(load, names, first)
-            yield from [whole] if window is None else cut(whole, window)
+    def check_times(self, source: str) -> None:
+        """Refuse times that are written in another unit than their form's.
+
+        Parameters
+        ----------
+        source
+            The places that were read, for the message.
+
+        Raises
+        ------
+        MeasurementError
+            If all times are too short.
+        """
+        if (factor := too_short_by(self.first, self.longest)) > 1:
+            msg = (
+                f"{source}: times are {factor:,} times too short, and begin in 1970; write "
+                "ns (OpenTelemetry) or us (Jaeger, Zipkin)"
+            )
+            raise MeasurementError(msg)
+
+    def loads(self) -> list[LoadFiles]:
+        """The loads that the files hold, in their order: those that share traces are one."""
+        together = self._together()
+        names = _short([files[0] for files in together])
+        return [
+            LoadFiles(name, tuple(files), self.rows[files[0]].form)
+            for name, files in zip(names, together, strict=True)
+        ]
 
     def _together(self) -> list[list[str]]:
         """Files grouped by load."""
@@ -390,8 +308,20 @@ class _Reading:
                 names[alike[0]] = pattern
         return merged, tuple(names)
 
-    def _spans(self, load: str, names: Sequence[str], first: int) -> Spans:
-        parts = [self.rows[name] for name in names]
+    def spans(self, load: LoadFiles) -> Spans:
+        """The spans of a load.
+
+        Parameters
+        ----------
+        load
+            One of `loads`.
+
+        Raises
+        ------
+        BrokenSpan
+            If too many of its traces have impossible spans.
+        """
+        first, parts = self.first, [self.rows[name] for name in load.files]
         merged, operations = self._merged()
         broken = {trace: why for part in parts for trace, why in part.broken.items()}
         told = np.concatenate([np.asarray(part.trace) for part in parts])
@@ -412,7 +342,7 @@ class _Reading:
         whats = np.array(list(self.whats), np.int64).reshape(-1, len(_What._fields))
         what = whats[column("what")[kept]].T
         spans = Spans(
-            load,
+            load.name,
             trace=trace,
             parent=parent,
             linked=linked,
@@ -437,7 +367,7 @@ class _Reading:
             return spans
         check_broken(broken.values(), len(np.union1d(told, list(broken))))
         rows, why = ~np.isin(spans.trace, list(broken)), next(iter(broken.values())).why
-        return replace(chosen(spans, rows, load), left_out=len(broken), why=why)
+        return replace(chosen(spans, rows, load.name), left_out=len(broken), why=why)
 
     def _circle(self, spans: Spans, row: int) -> BrokenSpan:
         service = spans.services[spans.service[row]]
@@ -556,39 +486,6 @@ def _calls(name: str) -> Iterator[str]:
     for k in range(1, len(folders) + 1):
         yield "/".join([*folders[-k:], base])
     yield name
-
-
-def _head(content: bytes | Long) -> bytes:
-    return content.head() if isinstance(content, Long) else content
-
-
-def _form(content: bytes | Long) -> Form | None:
-    return form_of(_head(content).decode("utf-8-sig", "replace"))
-
-
-def _in_utf8(content: bytes | Long, name: str) -> bytes | Long:
-    """A file whose text is in UTF-8, also if it was written in UTF-16, as PowerShell does."""
-    head = _head(content)
-    encoding = json.detect_encoding(head)
-    if encoding.startswith("utf-8") or form_of(head.decode(encoding, "replace")) is None:
-        return content
-    if isinstance(content, Long):
-        msg = f"{name}: a file of its length has to be in UTF-8, not {encoding.upper()}"
-        raise MeasurementError(msg)
-    return content.decode(encoding, "replace").encode()
-
-
-def _lines(content: bytes | Long, name: str, advance: Callable[[], None]) -> Iterator[str]:
-    if isinstance(content, Long):
-        yield from content.lines(advance, longest=_LONGEST_LINE)
-        return
-    try:
-        # BytesIO keeps other line ends that text may contain
-        for line in BytesIO(content.removeprefix(BOM_UTF8)):
-            yield line.decode()
-    except UnicodeDecodeError:
-        msg = f"{name}: not a text file in UTF-8"
-        raise MeasurementError(msg) from None
 
 
 def _of_form(form: Form, document: object, name: str) -> Iterable[Span | BrokenSpan]:
