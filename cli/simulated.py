@@ -1,4 +1,4 @@
-"""Options of simulations: precision, seed, time limit."""
+"""Options of simulations: precision, seed, most events."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,12 +12,12 @@ from headway.records import dataclass
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-HALF_WIDTH, SEED, AT_MOST = "2%", 1, "60s"
+HALF_WIDTH, SEED, AT_MOST = "2%", 1, "3e8"
 
 
 @dataclass(frozen=True)
 class Wish:
-    """Precision of a simulation, seed, and time limit [s]."""
+    """Precision of a simulation, seed, and most events."""
 
     half_width: float
     seed: int
@@ -43,18 +43,18 @@ def simulation_options(function: Function) -> Function:
     )
     seed = click.option("--seed", cls=_SEED, type=Whole(), metavar="N", help="Random seed.")
     most = click.option(
-        "--at-most", metavar="TIME", help="Refuse simulations that would take longer (60s)."
+        "--at-most", metavar="N", help="Refuse simulations of more events (3e8, about 1 min)."
     )
     return width(seed(most(_wished)))  # type: ignore[return-value]
 
 
 def _wish(half_width: str | None, seed: int | None, at_most: str | None) -> Wish:
-    from headway.models.language.units import ONE, quantity, unit
+    from headway.models.language.units import ONE, quantity
 
     given = {"--half-width": half_width, "--seed": seed, "--at-most": at_most}
     return Wish(
         quantity(half_width or HALF_WIDTH, ONE, "--half-width"),
         SEED if seed is None else seed,
-        quantity(at_most or AT_MOST, unit("s"), "--at-most"),
+        quantity(at_most or AT_MOST, ONE, "--at-most"),
         tuple(name for name, value in given.items() if value is not None),
     )

@@ -6,7 +6,6 @@ import pytest
 
 from headway.models import Measurements, catalogue_model
 from headway.models.running.pool import workers
-from headway.models.simulating import runs
 from tests.notebooks import FITTED, FOLDER, executed, kernel
 from tests.support.fit_data import FREE, SCSI
 from tests.support.fits import keep_fits
@@ -69,19 +68,9 @@ def interruptible():
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    """Let simulations take as long as they do: how fast the machine is decides no test.
-
-    A limit that a test gives itself stays.
-    """
-    monkeypatch.setattr("headway.cli.simulated.AT_MOST", "1h")
-    monkeypatch.setattr(runs, "_check_time", _unless_given)
-    monkeypatch.setattr("headway.cli.output.EVERY", HANGS)  # no line about work that goes on
-
-
-def _unless_given(replicas, each, at_most, *others, check=runs._check_time):
-    if at_most != runs.AT_MOST:
-        check(replicas, each, at_most, *others)
+def quiet(monkeypatch):
+    """Print no line about work that goes on, as it depends on how fast the machine is."""
+    monkeypatch.setattr("headway.cli.output.EVERY", HANGS)
 
 
 @pytest.fixture

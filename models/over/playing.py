@@ -21,7 +21,7 @@ from headway.models.over.changing import (
 from headway.models.over.timeline import Periods, Timeline
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.playing.run import Counts, Run
-from headway.models.simulating.replica import Replica, of_clients, results_of
+from headway.models.simulating.replica import Results, of_clients, results_of
 from headway.models.simulating.scoring import score_of
 from headway.models.simulating.streams import Stream
 from headway.numerals import four_digits, significant
@@ -165,7 +165,7 @@ def _schedule(network: TimedNetwork, before: float) -> Schedule:
 class _Played(NamedTuple):
     """A simulated period of a day: results, times of journeys, and counts by class."""
 
-    results: Replica
+    results: Results
     times: Times
     crowds: RowArray
 

@@ -15,9 +15,6 @@ class Game:
     ----------
     replica
         A function that simulates once, given the length, percentiles, seed and number of a replica.
-    pace
-        A function that measures the time of an event on this machine, given the length and the seed
-        [s].
     planned
         The length of a replica.
     notes
@@ -25,6 +22,5 @@ class Game:
     """
 
     replica: Callable[[Schedule, tuple[float, ...], int, int], Replica]
-    pace: Callable[[Schedule, int], float]
     planned: Schedule
     notes: tuple[str, ...] = ()

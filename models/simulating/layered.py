@@ -2,13 +2,12 @@
 
 from functools import partial
 from math import inf
-from time import perf_counter
 
 import numpy as np
 
 from headway.models.simulating.game import Game
 from headway.models.simulating.planning import Schedule
-from headway.models.simulating.replica import PILOT, Replica
+from headway.models.simulating.replica import Replica, Results
 from headway.models.solving.layered.layered_values import layered_system, numbers_of
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percentile_name
@@ -22,6 +21,9 @@ from headway.queueing.playing.times import Times
 CYCLES = 10
 """Number of cycles of each client that make a replica long enough. Chosen."""
 
+PILOT = 20_000
+"""Events of the pilot. Chosen."""
+
 LONGER = 4
 """Ratio of the time that counts to the warm-up. Chosen."""
 
@@ -29,7 +31,7 @@ LONGER = 4
 def layered_game(model: Model) -> Game:
     """Plan the simulation of layered services.
 
-    A pilot of 20,000 events measures how many events a cycle has.
+    A pilot measures how many events a cycle has.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def layered_game(model: Model) -> Game:
     events = max(pilot, CYCLES * clients * run.events / max(cycles, 1))
     warm_up = run.now * events / run.events
     planned = Schedule(warm_up, LONGER * warm_up, (1 + LONGER) * events)
-    return Game(partial(layered_replica, model), partial(_pace, system), planned)
+    return Game(partial(layered_replica, model), planned)
 
 
 def layered_replica(
@@ -69,7 +71,7 @@ def layered_replica(
     run.play(planned.warm_up)
     run.window()
     run.play(planned.horizon)
-    return _results(model, system, run.window(), percentiles)
+    return Replica(_results(model, system, run.window(), percentiles), run.events)
 
 
 def _run(system: LayeredSystem, seed: int, number: int) -> LayeredRun:
@@ -77,16 +79,9 @@ def _run(system: LayeredSystem, seed: int, number: int) -> LayeredRun:
     return LayeredRun(copies, score_of(copies), seed, number)
 
 
-def _pace(system: LayeredSystem, _planned: Schedule, seed: int) -> float:
-    """Time to simulate an event on this machine [s]."""
-    run, began = _run(system, seed, 0), perf_counter()
-    run.play(inf, PILOT)
-    return (perf_counter() - began) / max(run.events, 1)
-
-
 def _results(
     model: Model, system: LayeredSystem, window: Window, percentiles: tuple[float, ...]
-) -> Replica:
+) -> Results:
     """Means by Little's law, from time integrals and counts, and percentiles of all cycles."""
     begun, answered, ended = np.maximum(window.counts, 1.0)
     waiting, first, second = window.areas

@@ -1,7 +1,6 @@
 """One replica: simulate past its warm-up, and collect results."""
 
 from math import nan
-from time import perf_counter
 
 from headway.errors import Saturated
 from headway.models.simulating.plan import Blueprint, SimulatedStation
@@ -14,12 +13,26 @@ from headway.models.structure.parts.keys import of_class
 from headway.numerals import times
 from headway.queueing.playing.rows import RowArray
 from headway.queueing.playing.times import Times
+from headway.records import dataclass
 
-PILOT = 20_000
-"""Number of events in a short run that measures the speed of simulation."""
-
-Replica = dict[str, float]
+Results = dict[str, float]
 """Values by name; NaN without jobs."""
+
+
+@dataclass(frozen=True)
+class Replica:
+    """What one run found.
+
+    Parameters
+    ----------
+    results
+        Values by name; NaN without jobs.
+    events
+        Number of events played, the warm-up included.
+    """
+
+    results: Results
+    events: int
 
 
 def replica(
@@ -45,12 +58,12 @@ def replica(
     run.play(planned.warm_up)
     run.begin()
     run.play(planned.horizon)
-    return results_of(plan, run.counts, planned.window, percentiles)
+    return Replica(results_of(plan, run.counts, planned.window, percentiles), run.events)
 
 
 def results_of(
     plan: Blueprint, counts: Counts, window: float, percentiles: tuple[float, ...]
-) -> Replica:
+) -> Results:
     """Results of what a run counted in a time [s]."""
     results = _system(plan, counts, window, percentiles) | _stations(plan, counts, window)
     return results | _regions(plan, counts, window)
@@ -129,17 +142,9 @@ def _lines(plan: Blueprint, run: Run) -> dict[str, int]:
     return there | {region.name: int(gate["waiting"]) for region, gate in gates}
 
 
-def seconds_an_event(score: Score, planned: Schedule, seed: int) -> float:
-    """Time to simulate an event on this machine, measured by a short run [s]."""
-    run = Run(score, seed, 0, kept=False)
-    began = perf_counter()
-    run.play(min(1.0, PILOT / planned.events) * planned.horizon)
-    return (perf_counter() - began) / max(run.events, 1)
-
-
 def _system(
     plan: Blueprint, counts: Counts, window: float, percentiles: tuple[float, ...]
-) -> Replica:
+) -> Results:
     """Results of all jobs, and of each class."""
     crowds = counts.crowds
     results = _journeys(crowds, counts.times(), plan, window, percentiles)
@@ -164,7 +169,7 @@ def _journeys(
     plan: Blueprint,
     window: float,
     percentiles: tuple[float, ...],
-) -> Replica:
+) -> Results:
     """Results of the journeys of some classes; with their times where percentiles are wanted."""
     ended, late = int(crowds["ended"].sum()), int(crowds["late"].sum())
     mean = float(crowds["taken"].sum()) / ended + plan.beyond if ended else nan
@@ -176,7 +181,7 @@ def _journeys(
     return results
 
 
-def of_clients(crowds: RowArray, window: float) -> Replica:
+def of_clients(crowds: RowArray, window: float) -> Results:
     """What becomes of the requests of some classes in a time [s], and of the work done for them."""
     requests, attempts = int(crowds["requests"].sum()), int(crowds["attempts"].sum())
     ended, given_up = int(crowds["ended"].sum()), int(crowds["given_up"].sum())
@@ -189,8 +194,8 @@ def of_clients(crowds: RowArray, window: float) -> Replica:
     }
 
 
-def _stations(plan: Blueprint, counts: Counts, window: float) -> Replica:
-    results: Replica = {}
+def _stations(plan: Blueprint, counts: Counts, window: float) -> Results:
+    results: Results = {}
     further = len(plan.places)  # forks with queues of their own have rows after the plan's stations
     for k, place in enumerate(plan.places):
         queues = counts.queues[counts.home == k]
@@ -207,7 +212,7 @@ def _stations(plan: Blueprint, counts: Counts, window: float) -> Replica:
     return results
 
 
-def _station(place: SimulatedStation, queues: RowArray, window: float) -> Replica:
+def _station(place: SimulatedStation, queues: RowArray, window: float) -> Results:
     served = int(queues["served"].sum())
     return {
         "utilisation": _utilisation(place, queues, window),
@@ -228,9 +233,9 @@ def _utilisation(place: SimulatedStation, queues: RowArray, window: float) -> fl
     return float(used) / window / len(queues)
 
 
-def _regions(plan: Blueprint, counts: Counts, window: float) -> Replica:
+def _regions(plan: Blueprint, counts: Counts, window: float) -> Results:
     """Results of regions, and of jobs that wait outside."""
-    results: Replica = {}
+    results: Results = {}
     for region, gate in zip(plan.regions, counts.gates, strict=True):
         entered, waited = int(gate["entered"]), float(gate["waiting_area"])
         numbers = {

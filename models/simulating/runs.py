@@ -5,7 +5,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil, inf
-from time import perf_counter
 
 import numpy as np
 
@@ -17,12 +16,12 @@ from headway.models.simulating.game import Game
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.plan import Blueprint
 from headway.models.simulating.planning import AT_MOST, Schedule, check_stable, schedule
-from headway.models.simulating.replica import Replica, measured_loads, replica, seconds_an_event
+from headway.models.simulating.replica import Replica, measured_loads, replica
 from headway.models.simulating.scoring import score_of
 from headway.models.simulating.simulation import Simulation, SimulationEffort, is_judged
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import of_class
-from headway.numerals import digits, significant, times
+from headway.numerals import digits, significant
 from headway.queueing.playing.estimates import Estimate, estimates, needed
 
 FIRST = 10
@@ -48,10 +47,6 @@ MOST_SEED = 2**64
 MOST_JOBS = 10**6
 """The largest population; each job takes some 270 bytes, and events when the simulation starts."""
 
-FASTEST = 1e-8
-"""A time shorter than that of an event on any machine, used to refuse a simulation before it begins
-[s]."""
-
 Progress = Callable[[str, float], None]
 
 
@@ -63,6 +58,7 @@ def simulate_model(
     at_most: float = AT_MOST,
     progress: Progress | None = None,
     executor: Executor | Crew | None = None,
+    settles: bool = False,  # noqa: FBT001, FBT002 - a flag
 ) -> Simulation:
     """Simulate a model at one operating point until its intervals are narrow enough.
 
@@ -77,12 +73,14 @@ def simulate_model(
     percentiles
         Between 0 and 100, e.g. 95.
     at_most
-        The longest time that the simulation may take [s], estimated anew whenever more replicas are
-        needed.
+        Most events that it may take, estimated anew whenever more replicas are needed: the answer
+        does not depend on how fast the machine is.
     progress
         Called with a message, and the share done since the last call.
     executor
         What plays the replicas, such as a pool of processes; the answer does not depend on it.
+    settles
+        Whether wider intervals than asked will do where events run out, instead of a refusal.
 
     Raises
     ------
@@ -95,19 +93,19 @@ def simulate_model(
     """
     check_domain("half_width", half_width, lambda w: (w > 0) & (w < 1), "between 0 and 1")
     check_domain("seed", seed, lambda s: (s >= 0) & (s < MOST_SEED), "a whole number of 0 or more")
-    check_domain("at_most", at_most, lambda time: time > 0, "positive")
+    check_domain("at_most", at_most, lambda events: events > 0, "positive")
     unique = tuple(dict.fromkeys(float(percent) for percent in percentiles))
     for percent in unique:
         check_domain("percentile", percent, lambda p: (p > 0) & (p < 100), "between 0 and 100")
     game = _game(model, unique)
     bar, crew = _Bar(progress), crew_of(executor)
     series = _Series(game, game.planned, int(seed), unique, bar, crew)
-    interrupted = _until(series, half_width, at_most)
+    interrupted = _until(series, Aim(half_width, at_most, settles))
     planned = series.planned
     effort = SimulationEffort(
         int(seed), half_width, len(series.made), planned.warm_up, planned.window, interrupted
     )
-    return Simulation(model, _named(model, estimates(series.made)), effort, game.notes)
+    return Simulation(model, _named(model, series.estimates), effort, game.notes)
 
 
 def check_simulated(model: Model) -> None:
@@ -126,8 +124,7 @@ def _game(model: Model, percentiles: tuple[float, ...]) -> Game:
     plan = _plan(model)
     planned = schedule(plan, percentiles, _loads(model, plan))
     score = score_of(plan)
-    play, pace = partial(replica, plan, score), partial(seconds_an_event, score)
-    return Game(play, pace, planned, plan.notes)
+    return Game(partial(replica, plan, score), planned, plan.notes)
 
 
 def _plan(model: Model) -> Blueprint:
@@ -151,8 +148,8 @@ def _check_population(plan: Blueprint) -> None:
     if jobs > MOST_JOBS:
         msg = (
             f"{plan.name}: headway simulates up to {MOST_JOBS:,} jobs, not {jobs:,}, which would "
-            f"take {_rounded(FIRST * FASTEST * schedule(plan).events)} or more; give it a smaller "
-            "population, or solve it"
+            f"take {_events(FIRST * schedule(plan).events)} or more; give it a smaller population, "
+            "or solve it"
         )
         raise InvalidParameter(msg)
 
@@ -213,9 +210,14 @@ class _Series:
             self.bar.at(len(self.made) / count)
 
     @property
-    def hands(self) -> int:
-        """Number of replicas that are played at once."""
-        return self.crew.size if self.crew else 1
+    def each(self) -> float:
+        """Mean events of a replica."""
+        return sum(one.events for one in self.made) / len(self.made)
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """What the replicas tell together."""
+        return estimates([one.results for one in self.made])
 
     def lengthen(self, factor: float) -> None:
         """Start again with windows that are longer by a factor."""
@@ -231,7 +233,7 @@ class _Series:
 
     def wanted(self, half_width: float) -> int:
         """Replicas needed for the half width, estimated from the existing ones."""
-        estimated = estimates(self.made)
+        estimated = self.estimates
         judged = [name for name in estimated if is_judged(name) and _has_jobs(name, estimated)]
         most = max(needed(estimated[name], half_width) for name in judged)
         return max(most, len(self.made))
@@ -243,29 +245,66 @@ def _has_jobs(name: str, estimated: Mapping[str, Estimate]) -> bool:
     return not dot or f"{of}.response_time" in estimated
 
 
-_OVERRUN = 2.0  # a simulation expected to fit the time allowed may overrun it by this factor
+_OVERRUN = 2.0  # a simulation expected to fit the events allowed may overrun them by this factor
 
 
-def _until(series: _Series, half_width: float, at_most: float) -> bool:
+@dataclass(frozen=True)
+class Aim:
+    """What a simulation goes on for.
+
+    Parameters
+    ----------
+    half_width
+        Relative half width of the 95% intervals.
+    at_most
+        Most events.
+    settles
+        Whether wider intervals will do where events run out, instead of a refusal.
+    """
+
+    half_width: float
+    at_most: float
+    settles: bool = False
+
+    def allowed(self, replicas: int, each: float, made: int) -> int:
+        """How many replicas of so many events are made, of those that are needed.
+
+        Raises
+        ------
+        InvalidParameter
+            If all of them have too many events.
+        """
+        overrun = _OVERRUN if made > FIRST else 1.0
+        events = replicas * each
+        if events <= overrun * self.at_most:
+            return replicas
+        if self.settles and made:
+            return max(made, int(self.at_most / each))
+        ways = [f"allow {_events(events)} with at_most"]
+        if made:
+            wider = self.half_width * (events / self.at_most) ** 0.5
+            ways.append(f"accept a half width of {significant(100 * wider, 2)}% or more")
+        msg = (
+            f"half widths of {digits(100 * self.half_width)}% would take about {_events(events)}, "
+            f"more than the {digits(self.at_most)} allowed; {', or '.join(ways)}"
+        )
+        raise InvalidParameter(msg)
+
+
+def _until(series: _Series, aim: Aim) -> bool:
     """Make replicas until every half width is met; returns whether it was interrupted."""
     try:
-        events = series.planned.events
-        _check_time(FIRST, FASTEST * events / series.hands, at_most, half_width)
-        guess = series.game.pace(series.planned, series.seed) * events / series.hands
-        _check_time(FIRST, guess, at_most, half_width)
-        count, overrun = FIRST, 1.0
+        count = aim.allowed(FIRST, series.planned.events, 0)
         while count > len(series.made):
-            began, made = perf_counter(), len(series.made)
             series.extend(count)
-            each, wanted = (perf_counter() - began) / (count - made), series.wanted(half_width)
+            wanted = series.wanted(aim.half_width)
             if wanted > count:
-                _check_time(wanted, each, at_most, half_width, overrun)
+                wanted = aim.allowed(wanted, series.each, count)
             if wanted > MANY:
                 series.lengthen(wanted / ENOUGH)
                 count = FEW
             else:
                 count += ceil(STEP * (wanted - count))
-            overrun = _OVERRUN
     except KeyboardInterrupt:
         if not series.interrupt():
             raise
@@ -273,33 +312,12 @@ def _until(series: _Series, half_width: float, at_most: float) -> bool:
     return False
 
 
-def _check_time(
-    replicas: int, each: float, at_most: float, half_width: float, overrun: float = 1.0
-) -> None:
-    """Refuse a simulation that would take too long."""
-    time = replicas * each
-    if time <= overrun * at_most:
-        return
-    ways = [f"allow {_rounded(time)} with at_most"]
-    if replicas > FIRST:
-        wider = half_width * (time / at_most) ** 0.5
-        ways.append(f"accept a half width of {significant(100 * wider, 2)}% or more")
-    msg = (
-        f"half widths of {digits(100 * half_width)}% would take about {_rounded(time)}, more than "
-        f"the {times(at_most)[0]} allowed; {', or '.join(ways)}"
-    )
-    raise InvalidParameter(msg)
-
-
-def _rounded(seconds: float) -> str:
-    """A time to two digits: 45 s, 3.4 min.
+def _events(count: float) -> str:
+    """A number of events to two digits.
 
     Examples
     --------
-    >>> _rounded(45.4), _rounded(203.0), _rounded(1e5)
-    ('45 s', '3.4 min', '28 h')
+    >>> _events(45_400_000), _events(3.12e9)
+    ('45,000,000 events', '3.1e+09 events')
     """
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{significant(seconds / size, 2)} {unit}"
-    return f"{significant(seconds, 2)} s"
+    return f"{significant(count, 2)} events"

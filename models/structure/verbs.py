@@ -227,7 +227,7 @@ class ModelVerbs(ModelDisplay):
         half_width: float = 0.02,
         seed: int = 1,
         percentiles: Sequence[float] = (),
-        at_most: float = 60.0,
+        at_most: float = 3e8,
         executor: "Executor | Crew | None" = None,
     ) -> "Simulation":
         """Simulate the model job by job at its operating point.
@@ -242,7 +242,8 @@ class ModelVerbs(ModelDisplay):
         percentiles
             Percentiles of the response time, each between 0 and 100, e.g. 95.
         at_most
-            The longest time that the simulation may take [s]; a longer one is refused.
+            Most events that it may take, here a minute or so of one processor; a longer simulation
+            is refused, on every machine alike.
         executor
             What plays the replicas, such as a pool of processes; the answer does not depend on it.
 
@@ -269,7 +270,7 @@ class ModelVerbs(ModelDisplay):
         half_width: float = 0.02,
         seed: int = 1,
         percentiles: Sequence[float] = (),
-        at_most: float = 60.0,
+        at_most: float = 3e8,
         executor: "Executor | Crew | None" = None,
     ) -> "Simulations":
         """Simulate the model at each of its operating points, with common random numbers.
@@ -302,7 +303,7 @@ class ModelVerbs(ModelDisplay):
         percentiles: Sequence[float] = (),
         half_width: float = 0.02,
         seed: int = 1,
-        at_most: float = 60.0,
+        at_most: float = 3e8,
         executor: "Executor | Crew | None" = None,
     ) -> "Check":
         """Compare the solution with a simulation.

@@ -27,7 +27,8 @@ def main():
     """Print both shares."""
     model = row_of_stations()
     game = runs._game(model, (PERCENT,))
-    made = [game.replica(game.planned, (PERCENT,), 1, number) for number in range(COUNT)]
+    played = [game.replica(game.planned, (PERCENT,), 1, number) for number in range(COUNT)]
+    made = [each.results for each in played]
     names = ["throughput", *(f"{name}.utilisation" for name in model.graph.stations)]
     controls = [np.array([each[name] for each in made]) for name in names]
     for name in ("response_time", "response_time_p99"):

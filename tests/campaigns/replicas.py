@@ -10,6 +10,7 @@ Constants of `headway.models.simulating.runs` rest on it.
 """
 
 from contextlib import ExitStack
+from math import inf
 from unittest.mock import patch
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from headway.models.simulating import runs
 from headway.models.simulating.game import Game
 from headway.models.simulating.planning import Schedule
-from headway.queueing.playing.estimates import estimates
+from headway.models.simulating.replica import Replica
 
 MEAN, WIDTH, WARM_UP = 100.0, 0.01, 0.1
 NEEDED = (30, 60, 150, 600)
@@ -31,12 +32,13 @@ def played(needed, seed):
     def replica(planned, _percentiles, seed, number):
         taken.append(planned.warm_up + planned.window)
         chance = np.random.default_rng((seed, number, len(taken)))
-        return {"response_time": chance.normal(MEAN, spread / planned.window**0.5)}
+        found = chance.normal(MEAN, spread / planned.window**0.5)
+        return Replica({"response_time": found}, 1)
 
-    game = Game(replica, lambda *_: 0.0, Schedule(WARM_UP, 1.0, 1.0))
+    game = Game(replica, Schedule(WARM_UP, 1.0, 1.0))
     series = runs._Series(game, game.planned, seed, (), runs._Bar(None))
-    runs._until(series, WIDTH, 1e9)
-    return sum(taken) / needed, estimates(series.made)["response_time"].holds(MEAN)
+    runs._until(series, runs.Aim(WIDTH, inf))
+    return sum(taken) / needed, series.estimates["response_time"].holds(MEAN)
 
 
 def measured(needed, count, first=0):

@@ -106,6 +106,25 @@ NOT_LISTED = re.compile(r"\*\*\s*\w+\s*[:,)]")
 """Where a function may take names that it does not list: few files need be parsed."""
 
 
+CLOCKS = {
+    "cli/output.py": "what goes on, and how long it has",
+    "models/running/cluster.py": "machines that do not answer",
+    "models/sweeping/kernel.py": "how long chunks took",
+    "models/sweeping/sweeping.py": "progress, how long points took, and when to save",
+}
+"""Files that may look at a clock, and what for: no answer may depend on how fast a machine is."""
+
+
+def test_clocks_decide_no_answer():
+    """Work is counted in events, states and steps, which are the same on every machine."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in modules(FOLDERS).values()
+        if re.search(r"\b(perf_counter|monotonic|process_time|time\.time)\b", path.read_text())
+    }
+    assert found == set(CLOCKS)
+
+
 def test_names_that_a_function_does_not_list_are_those_of_a_model():
     """Parameters of a model are given by name to `at` and `solve`, and to nothing else."""
     takes = {

@@ -17,7 +17,10 @@ def simulate(model, horizon, seed):
     """Simulate a model for so long in all; values of each replica by name."""
     plan, each = blueprint(model), horizon / REPLICAS
     planned = Schedule(WARM_UP * each, (1 - WARM_UP) * each, schedule(plan).events)
-    made = [replica(plan, score_of(plan), planned, (), seed, number) for number in range(REPLICAS)]
+    played = [
+        replica(plan, score_of(plan), planned, (), seed, number) for number in range(REPLICAS)
+    ]
+    made = [each.results for each in played]
     return {name: np.array([one[name] for one in made]) for name in made[0]}
 
 

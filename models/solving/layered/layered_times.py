@@ -1,14 +1,12 @@
 """Percentiles of layered services by simulation, as no law is known."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from headway.errors import InvalidParameter
 from headway.models.language.verbs import who_does
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import Request, percentile_name
@@ -18,8 +16,11 @@ from headway.queueing.playing.estimates import Estimate
 if TYPE_CHECKING:
     from headway.models.solving.solutions.solution import Solution
 
-HALF_WIDTHS = 0.02, 0.05, 0.1
-"""Relative half widths of the 95% intervals: the first that does not take too long. Chosen."""
+HALF_WIDTH = 0.02
+"""Relative half width of the 95% intervals at which a simulation ends. Chosen."""
+
+EVENTS = 1e8
+"""Events at which it ends with whatever width it has then. Chosen."""
 
 
 class _Simulation(Protocol):
@@ -62,9 +63,6 @@ def layered_percentiles(solution: "Solution", requests: Sequence[Request]) -> "S
 
 
 def _simulated(model: Model, percents: tuple[float, ...]) -> _Simulation:
-    """As precise as the time allows, which is less on a slow or a busy machine."""
+    """One simulation of a given number of events, so that every machine says the same."""
     simulate: Callable[..., _Simulation] = who_does(Model, "simulate")
-    for half_width in HALF_WIDTHS[:-1]:
-        with suppress(InvalidParameter):
-            return simulate(model, half_width, 1, percents)
-    return simulate(model, HALF_WIDTHS[-1], 1, percents)
+    return simulate(model, HALF_WIDTH, 1, percents, at_most=EVENTS, settles=True)

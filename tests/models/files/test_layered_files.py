@@ -9,6 +9,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.models import parse_model
 from headway.models.solving.applicable import methods_of
+from headway.models.solving.layered import layered_times
 from headway.models.structure.parts.counts import counts
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
 from tests.support.places import ROOT
@@ -323,6 +324,16 @@ def test_percentiles_are_simulated_and_say_how_near():
         assert solution[f"response_time_p{percent}"] == pytest.approx(law, rel=0.03)
     assert solution.approximation.startswith("percentiles simulated, within ")
     assert "response_time_p95" in solution.outputs
+
+
+def test_percentiles_end_with_the_width_that_their_events_reach(monkeypatch):
+    """Ten replicas reach 2%, but not 0.2%, for which the events do not suffice: it says so."""
+    monkeypatch.setattr(layered_times, "HALF_WIDTH", 0.002)
+    monkeypatch.setattr(layered_times, "EVENTS", 2e6)
+    found = parse_model(ALONE).solve().with_percentiles([95])
+    note = re.fullmatch(r"percentiles simulated, within (.*)% \(95%\)", found.approximation)
+    assert 0.2 < float(note[1]) < 3
+    assert found["response_time_p95"] == pytest.approx(-0.01 * np.log(0.05), rel=0.03)
 
 
 def test_a_check_simulates_every_part():

@@ -51,7 +51,7 @@ def interval(plan, part="response_time", jobs=JOBS):
         replica(plan, score_of(plan), Schedule(window / 5, window, 1.0), (), 7, r)
         for r in range(REPLICAS)
     ]
-    found = np.array([one[part] for one in made])
+    found = np.array([one.results[part] for one in made])
     half = stats.t.ppf(SURE, REPLICAS - 1) * found.std(ddof=1) / np.sqrt(REPLICAS)
     return found.mean(), half
 

@@ -182,9 +182,10 @@ def test_a_picture_is_drawn(tmp_path):
         (["--set", "arrival_rate=100:200:50"], "one simulation is of one operating point"),
         (["--percentile", "100"], "between 0 and 100"),
         (["--half-width", "0%"], "half_width is 0; it must be between 0 and 1"),
-        (["--at-most", "0s"], "at_most is 0; it must be positive"),
+        (["--at-most", "0"], "at_most is 0; it must be positive"),
         (["--set", "arrival_rate=5000"], "it saturates at"),
-        (["--closed", "5", "--half-width", "0.01%", "--at-most", "1us"], "would take about"),
+        (["--closed", "5", "--half-width", "0.01%", "--at-most", "1e4"], "would take about"),
+        (["--at-most", "10min"], "--at-most is '10min', which is time"),
     ],
 )
 def test_the_command_refuses_in_one_line(options, words):
