@@ -264,7 +264,11 @@ def _exposed(model: Model, measurements: Measurements) -> Model:
 def _clients_as_measured(model: Model, measurements: Measurements) -> Measurements:
     """Take a column of clients as those of layered services, where one task has them all."""
     counted = find(measurements, POPULATION)
-    crowd = None if model.graph.layers is None else model.graph.layers.crowd
+    if model.graph.layers is None:
+        return measurements
+    from headway.models.structure.parts.own_numbers import clients_name
+
+    crowd = clients_name(model.graph.layers)
     if not crowd or counted is None or counted.name in model.parameters:
         return measurements
     columns = dict(measurements.columns)

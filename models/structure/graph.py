@@ -285,15 +285,21 @@ class ModelGraph(TrafficBuilding):
         own = self.own_numbers
         if not self.parameters:
             return tuple(name for name, one in own.items() if one.value)
-        load = self.layers.load if self.layers else ""
+        if self.layers is None:
+            return ()
+        from headway.models.structure.parts.own_numbers import load_name
+
+        load = load_name(self.layers)
         return (load,) if load in own else ()
 
     @property
     def why_open(self) -> str:
         """Why it takes no population beside its own, where it takes none."""
         if self.layers is not None:
-            crowd = self.layers.crowd
-            return f"it has clients; set {crowd}" if crowd else "tasks have its clients; set theirs"
+            from headway.models.structure.parts.own_numbers import clients_name
+
+            named = clients_name(self.layers)
+            return f"it has clients; set {named}" if named else "tasks have its clients; set theirs"
         return "its classes have their own populations" if self.classes else "it has no stations"
 
     @cached_property

@@ -6,7 +6,7 @@ from math import inf, nan
 from typing import Any
 
 from headway.kinds import Amount
-from headway.models.language.formula import Formula, Name, of_number
+from headway.models.language.formula import Formula, of_number
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
@@ -64,24 +64,6 @@ class Layers:
             and name in self.processors
             and self.processors[name] == LONE
         )
-
-    @property
-    def crowd(self) -> str:
-        """The name of the number of clients, where they are all of one task; else empty."""
-        each = {name: task.threads for name, task in self.tasks.items() if task.clients}
-        if len(each) != 1:
-            return ""
-        (name, number), *_ = each.items()
-        if number.constant is not None:
-            return f"{name}_population"
-        return number.tree.name if isinstance(number.tree, Name) else ""
-
-    @property
-    def load(self) -> str:
-        """The name of the number of clients, or of the only arrival rate; else empty."""
-        rates = [n for n, one in self.entries.items() if one.arrival_rate.constant != 0]
-        alone = len(rates) == 1 and not any(task.clients for task in self.tasks.values())
-        return f"{rates[0]}_arrival_rate" if alone else self.crowd
 
     @property
     def told(self) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from headway.models.language.formula import Formula, formula
+from headway.models.language.formula import Formula, Name, formula
 from headway.models.language.parameters import Parameter
 from headway.models.language.units import ONE, unit
 from headway.models.structure.parts.flows import in_phases, stated
@@ -70,6 +70,32 @@ def with_own_numbers(layers: Layers, names: Sequence[str]) -> Layers:
         parts[one.part] = _put(parts[one.part], one.field, formula(name))
         layers = replace(layers, **{one.kind: parts})
     return layers
+
+
+def clients_name(layers: Layers) -> str:
+    """The name of the number of clients, where they are all of one task; else empty."""
+    clients = [name for name, task in layers.tasks.items() if task.clients]
+    return _name(layers, "tasks", clients, "threads")
+
+
+def load_name(layers: Layers) -> str:
+    """The name of the number of clients, or of the only arrival rate; else empty."""
+    if any(task.clients for task in layers.tasks.values()):
+        return clients_name(layers)
+    asked = [name for name, one in layers.entries.items() if one.arrival_rate.constant != 0]
+    return _name(layers, "entries", asked, "arrival_rate")
+
+
+def _name(layers: Layers, kind: str, parts: Sequence[str], field: str) -> str:
+    """The parameter that a number of the only part is, or becomes; else empty."""
+    if len(parts) != 1:
+        return ""
+    (part,) = parts
+    tree = getattr(getattr(layers, kind)[part], field).tree
+    if isinstance(tree, Name):
+        return tree.name
+    named = {(one.kind, one.part, one.field): name for name, one in _found(layers).items()}
+    return named.get((kind, part, field), "")
 
 
 def _limited(value: float | None) -> float | None:

@@ -10,6 +10,7 @@ from headway.models.measured.matching import match
 from headway.models.measured.measurements import Measurements
 from headway.models.reports.alone import report_model
 from headway.models.sizing.sizing import size_model
+from headway.models.structure.parts.own_numbers import clients_name, load_name
 
 TEXT = """
 name = "one"
@@ -87,12 +88,22 @@ def test_arrivals_are_set_and_are_the_load_of_a_page():
     text = TEXT.replace('demand = "0.5 s"', 'demand = "0.5 s"\narrival_rate = 1')
     both = parse_model(text)
     assert both.at(page_arrival_rate=0.5).solve()["page.throughput"] < 2
-    assert both.graph.layers.load == "users_population"
+    assert load_name(both.graph.layers) == "users_population"
     head, _, tail = text.partition("[tasks.users]")
     alone = parse_model(head + tail[tail.index("[tasks.web]") :])
-    assert alone.graph.layers.load == "page_arrival_rate"
+    assert load_name(alone.graph.layers) == "page_arrival_rate"
     rates = alone.at(page_arrival_rate=[0.5, 1.0]).solve()["page.throughput"]
     assert rates.tolist() == pytest.approx([0.5, 1.0], rel=1e-9)
+
+
+def test_the_load_has_a_name_where_it_can_be_set(model):
+    """A parameter of the file, or what it would become; a name with a space becomes none."""
+    assert clients_name(model.graph.layers) == "users_population"
+    text = TEXT.replace("population = 4", 'population = "many"').replace('name = "one"', "")
+    given = parse_model(f"[parameters]\nmany = 3\n{text}")
+    assert clients_name(given.graph.layers) == load_name(given.graph.layers) == "many"
+    spaced = TEXT.replace("[tasks.users", '[tasks."all users"')
+    assert clients_name(parse_model(spaced).graph.layers) == ""
 
 
 def test_a_column_of_clients_is_that_of_the_clients(model):
