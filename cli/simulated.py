@@ -42,9 +42,7 @@ def simulation_options(function: Function) -> Function:
         "--half-width", cls=_WIDTH, metavar="W", help="Relative half-width of the interval."
     )
     seed = click.option("--seed", cls=_SEED, type=Whole(), metavar="N", help="Random seed.")
-    most = click.option(
-        "--at-most", metavar="N", help="Refuse simulations of more events (3e8, about 1 min)."
-    )
+    most = click.option("--at-most", metavar="N", help="Refuse simulations of more events (3e8).")
     return width(seed(most(_wished)))  # type: ignore[return-value]
 
 

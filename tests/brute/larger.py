@@ -18,8 +18,8 @@ from tests.brute.kinds import drawn
 
 CONFIDENCE = 0.99
 HALF_WIDTH = 0.01
-NO_MORE = 60.0
-"""Seconds that a simulation may take; longer ones are counted as refused."""
+NO_MORE = 3e8
+"""Events that a simulation may take; longer ones are counted as refused."""
 
 
 @dataclass(frozen=True)

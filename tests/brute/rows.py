@@ -48,8 +48,8 @@ ROUNDING = 0.05
 SIMULATED = 40
 """One network in so many is simulated too."""
 
-LARGER, NO_MORE = 7, 20.0
-"""One of so many networks without a small chain is held to a simulation of so many seconds."""
+LARGER, NO_MORE = 7, 1e8
+"""One of so many networks without a small chain is held to a simulation of so many events."""
 
 HALF_WIDTH, CONFIDENCE = 0.05, 0.99999
 """Half width that a simulation is asked for, and confidence of the intervals it is held to."""
@@ -188,7 +188,7 @@ def _answer(model: Model, one: Applicable, seed: int, truth: Known) -> Found:
 
 def _simulated(model: Model, seed: int, truth: Known) -> Found:
     """Intervals that hold the truth; nothing else is compared."""
-    found = model.simulate(HALF_WIDTH, seed=seed, at_most=60.0)
+    found = model.simulate(HALF_WIDTH, seed=seed, at_most=NO_MORE)
     outside = [
         name
         for name, true in truth.numbers.items()

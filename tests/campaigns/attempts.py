@@ -5,7 +5,8 @@
 to 90% of the load up to which a good state lasts, or at which all attempts together fill the
 servers. Rows are stored in `tests/data/attempts.csv`: throughput, goodput, response time and queue
 length, by headway and simulated. Left out are servers that method attempts refuses or says may tip
-over, and those that tip over in their simulation or would take more than 30 s. The label of
+over, and those that tip over in their simulation or would take more than
+1.5e8 events. The label of
 `headway.queueing.retries.methods` rests on it, and the page docs/accuracy/retries.md. With ``--seed
 2000`` or more, servers also drop requests older than 30% to 100% of the timeout, which has a label
 of its own.
@@ -81,7 +82,7 @@ def both(seed):
         solved = model(seed).solve()
         if solved["response_time"] == inf:
             return []
-        found = model(seed).simulate(HALF_WIDTH, seed=seed, at_most=30.0)
+        found = model(seed).simulate(HALF_WIDTH, seed=seed, at_most=1.5e8)
     except (GraphError, InvalidParameter, Saturated):
         return []
     timeout = drawn(seed)[1]["timeout"]
