@@ -113,7 +113,7 @@ def _builds(
     from headway.models.reading.gather import megabytes
     from headway.models.reading.loadtest import read_load_test
 
-    allowed = USUAL if at_most is None else quantity(at_most, ONE)
+    allowed = USUAL if at_most is None else quantity(at_most, ONE, "--at-most")
     with progress("reading", megabytes(places)) as advance:
         tests = [read_load_test([place], advance=advance, hints=hints) for place in places]
     builds = compare_builds(tests[0], tests[1], allowed)

@@ -129,11 +129,11 @@ def _is_empty(place: str, path: Path) -> bool:
 
 def _ends(low: str | None, high: str | None, test: "LoadTest | None") -> tuple[float, float]:
     """Read --from and --to: rates or clients, as the runs so far have them."""
-    from headway.models.language.units import quantity
+    from headway.models.language.units import quantity, unit
 
     if test is not None and test.points[0].load_unit == "clients":
         ends = [
-            None if text is None else quantity(text, None, name)
+            None if text is None else quantity(text, unit("job"), name)
             for text, name in ((low, "--from"), (high, "--to"))
         ]
         return ends[0] or 0.0, ends[1] or math.inf

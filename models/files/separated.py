@@ -1,4 +1,4 @@
-"""Tables as text: CSV, cells separated by semicolons or tabs if the header's are, or Markdown."""
+"""Tables as text: CSV, cells separated by semicolons, tabs or blanks, or Markdown."""
 
 import io
 import re
@@ -42,11 +42,16 @@ def rows_of(text: str, source: str) -> list[tuple[int, list[str]]]:
     [(2, ['load', 'time']), (3, ['100', '3.4'])]
     >>> rows_of("# clients;time, mean\n1;3.4\n", "curve.csv")
     [(1, ['clients', 'time, mean']), (2, ['1', '3.4'])]
+    >>> rows_of("Load (op/s)   Time (ms)\n   100   3.4\n  2000   9.1\n", "typed")[:2]
+    [(1, ['Load (op/s)', 'Time (ms)']), (2, ['100', '3.4'])]
     """
     import csv
 
     if is_markdown(text):
         return _of_markdown(text)
+    typed = _typed(text, source)
+    if typed:
+        return typed
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
@@ -81,6 +86,46 @@ def _of_markdown(text: str) -> list[tuple[int, list[str]]]:
     rows = takewhile(lambda row: _BAR.fullmatch(row[1]), lines)
     kept = ((n, line) for n, line in rows if not _RULE.fullmatch(line))
     return [(n, [cell.strip(" `*") for cell in line.strip()[1:-1].split("|")]) for n, line in kept]
+
+
+_GAP, _WIDE = re.compile(r" +"), re.compile(r" {2,}|(?<=[])]) +")
+"""Gaps between the columns of a typed table, and between titles that contain single blanks."""
+
+
+def _typed(text: str, source: str) -> list[tuple[int, list[str]]]:
+    """The titles and rows of a table of numbers that blanks alone separate; none for any other."""
+    lines = [(n, line.strip()) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    below = [row for row in lines if not _is_comment(row[1])]
+    first = next((row for row in below[:2] if _is_numbers(row[1])), None)
+    if first is None:
+        return []
+    rows = [(n, _GAP.split(line)) for n, line in below if n >= first[0]]
+    width = len(rows[0][1])
+    if any(len(row) != width for _, row in rows) or not all(_is_numbers(s) for _, s in below[1:]):
+        return []
+    head = [row for row in lines if row[0] < first[0]][-1:]
+    return [*(_titled(n, line.lstrip("# "), width, source) for n, line in head), *rows]
+
+
+def _titled(line: int, text: str, width: int, source: str) -> tuple[int, list[str]]:
+    """The line above the numbers, as a title for each column."""
+    ways = [gap.split(text) for gap in (_WIDE, _GAP)]
+    titles = next((way for way in ways if len(way) == width), None)
+    if titles is None:
+        msg = f"{source}:{line}: {width} columns need {width} titles; separate these by two blanks"
+        raise MeasurementError(msg)
+    return line, titles
+
+
+def _is_numbers(line: str) -> bool:
+    """Whether a line has several numbers with blanks between them, and nothing else."""
+    cells = _GAP.split(line)
+    marked = any(cell.endswith(",") or "\t" in cell for cell in cells)
+    return len(cells) > 1 and not marked and all(map(_is_number, cells))
+
+
+def _is_number(cell: str) -> bool:
+    return number_of(cell.replace(",", ".")) is not None
 
 
 def _names(titles: Sequence[str], first: Sequence[str]) -> bool:
@@ -155,7 +200,7 @@ def check_cells(
 
 def _check_header(header: Sequence[str], source: str) -> None:
     if all(number_of(title) is not None for title in header):
-        msg = f"{source}:1: no header; the first line must name columns, such as response_ms"
+        msg = f"{source}:1: no header; begin with titles, such as throughput_ops_s,response_ms"
         raise MeasurementError(msg)
     if len(header) > MOST_COLUMNS:
         msg = (

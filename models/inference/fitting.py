@@ -34,7 +34,7 @@ def _ignore() -> None:
 def fit_model(
     model: Model,
     measurements: Measured,
-    free: Names,
+    free: Names = (),
     x: str | None = None,
     y: Named = None,
     low: float = -math.inf,
@@ -60,7 +60,8 @@ def fit_model(
         As for `Model.compare`: a population as the load makes an open model closed, and a closed
         model also accepts a curve over throughput.
     free
-        The parameters to determine: one name, or several.
+        The parameters to determine: one name, or several; `headway.fit_server`
+        chooses a form and fits all that it has.
     x, y, low, high
         Columns of load and output, and the range of load that counts [SI].
     bounds

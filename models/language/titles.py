@@ -53,6 +53,7 @@ _RATES = {
 _SHARES = {"percent": "%", "pct": "%", "%": "%"}
 _SQUARES = {"s2": "s^2"}  # the only square that answers have: a variance of times
 _KNOWN = {**_TIMES, **_SQUARES, **_DATA, **_COUNTS, **dict.fromkeys(_WORK, "op"), **_RATES}
+_OPERATIONS = re.compile(r"ops\b")  # which answers abbreviate to op
 _PARTS = r"[\s_,;:#/-]+"
 _STATISTIC = (
     r"p\d+(?:\.\d+)?|\d+(?:\.\d+)?(?:th|st|nd|rd|%)|max|maximum|med|median|std|stddev|sd|percentile"
@@ -109,11 +110,11 @@ def unit_in_words(text: str) -> Unit:
 
     Examples
     --------
-    >>> str(unit_in_words("Requests/sec")), str(unit_in_words("MiB/s"))
-    ('op/s', 'MiB/s')
+    >>> [str(unit_in_words(text)) for text in ("Requests/sec", "kops/s", "MiB/s")]
+    ['op/s', 'kop/s', 'MiB/s']
     """
     try:
-        return unit(text)
+        return unit(_OPERATIONS.sub("op", text))
     except UnitError:
         words = tuple(word.lower() for word in _split(text))
         known = None if any(word in _DATA for word in words) else _unit_of(words)

@@ -162,7 +162,8 @@ def _named() -> dict[str, tuple[float, Dimension]]:
     names["KB"] = (1e3, data)
     for prefix, scale in si.items():
         names[f"{prefix}op"] = (scale, operation)
-    names |= {"ops": (1.0, operation), "message": (1.0, message), "messages": (1.0, message)}
+    names |= {f"{p}ops": (si[p], operation) for p in ("", "k", "M")}
+    names |= {"message": (1.0, message), "messages": (1.0, message)}
     names |= dict.fromkeys(_WORK, (1.0, operation)) | dict.fromkeys(_ASKING, (1.0, job))
     names |= {"job": (1.0, job), "jobs": (1.0, job), "%": (0.01, _NONE), "1": (1.0, _NONE)}
     return names

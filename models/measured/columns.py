@@ -5,6 +5,7 @@ nowhere else: the offered rate, else the population that was set, else the throu
 else the measured number of requests inside.
 """
 
+import shlex
 from collections.abc import Collection, Sequence
 from math import isfinite
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from headway.models.measured.roles import (
     POPULATION,
     RESPONSE,
     Role,
+    fits,
     part_of,
     role_of,
     same_title,
@@ -209,10 +211,11 @@ def _named(measurements: Measurements, *roles: Role) -> Observed:
         if part is not None and part.role in roles:
             return column
     titles = [title for role in roles for title in role.titles]
+    hint = _may_be(measurements, roles)
     try:
-        return measurements.column(*titles)
+        return measurements.column(*titles[: 1 if hint else None])
     except MeasurementError as error:
-        msg = f"{error}{_may_be(measurements, roles)}"
+        msg = f"{error}{hint}"
         raise MeasurementError(msg) from None
 
 
@@ -222,8 +225,17 @@ def _may_be(measurements: Measurements, roles: Sequence[Role]) -> str:
         some = [role for role in unsure(column) if role in roles]
         if some:
             names = " or ".join(role.name for role in unsure(column))
-            return f"; {column.header} may be {names}: use --role {column.header}={some[0].word}"
-    return ""
+            return f"; {column.header} may be {names}: use {_option(column, some[0])}"
+    left = [c for c in measurements.columns.values() if part_of(c) is None and not c.role]
+    alike = [column for column in left if column.unit.text and fits(column.unit, roles[0])]
+    if len(alike) != 1:
+        return ""
+    return f"; if {alike[0].header} is the {roles[0].name}, say {_option(alike[0], roles[0])}"
+
+
+def _option(column: Observed, role: Role) -> str:
+    """What to type in a shell."""
+    return f"--role {shlex.quote(f'{column.header}={role.word}')}"
 
 
 def check_unit(source: str, column: Observed, wanted: Unit) -> None:
@@ -244,6 +256,8 @@ def check_unit(source: str, column: Observed, wanted: Unit) -> None:
 def wrong_unit(place: str, column: Observed, needs: str) -> MeasurementError:
     """The error of a column whose unit does not match its use."""
     actual = f"is in {column.unit}" if column.unit.text else "has no unit in its name"
+    if column.stated and not column.unit.text:
+        return MeasurementError(f"{place}: {column.name} has no unit; it needs {needs}")
     return MeasurementError(f"{place}: column {column.header} {actual}; it needs {needs}")
 
 

@@ -103,12 +103,15 @@ INSIDE = Role(
 )
 RESPONSE = Role(
     "response time",
-    ("response_time", "response", "latency", "time_per_request", "sojourn_time"),
+    (
+        "response_time", "response", "latency", "time_per_request", "sojourn_time",
+        "resp_time", "resp", "lat",
+    ),
     unit("s"),
     output="response_time",
     part="response_time",
     written="response_s",
-)
+)  # fmt: skip
 THINK = Role(
     "think time", ("think_time", "think"), unit("s"), part="think_time", written="think_time_s"
 )

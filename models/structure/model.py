@@ -591,6 +591,9 @@ def check_model(given: object) -> None:
     """
     if isinstance(given, Model):
         return
+    if isinstance(given, str):
+        msg = f"{given[:99]!r} is a name, not a model; load it with headway.load"
+        raise InvalidParameter(msg)
     has_one = isinstance(getattr(given, "model", None), Model)
     remedy = "give its .model" if has_one else "load one with headway.load"
     msg = f"{type(given).__name__} is not a model; {remedy}"

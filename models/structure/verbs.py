@@ -84,7 +84,7 @@ class ModelVerbs(ModelDisplay):
     def fit(
         self,
         measurements: "Measured",
-        free: Names,
+        free: Names = (),
         x: str | None = None,
         y: str | None = None,
         low: float = -math.inf,

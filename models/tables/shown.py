@@ -105,7 +105,7 @@ class Answer(Shown):
         text: str = perform(self, "csv")
         return text
 
-    def to_dataframe(self) -> Any:
+    def to_frame(self) -> Any:
         """A pandas DataFrame with the rows and columns of `to_csv`, in SI units.
 
         Raises
@@ -117,7 +117,7 @@ class Answer(Shown):
         --------
         >>> from headway.models import catalogue_model
         >>> model = catalogue_model("server-single").at(delay="1 ms", service_time="1 ms")
-        >>> frame = model.solve([0.0, 500.0]).to_dataframe()
+        >>> frame = model.solve([0.0, 500.0]).to_frame()
         >>> frame[["arrival_rate_ops_per_s", "response_time_s"]].to_numpy().tolist()
         [[0.0, 0.002], [500.0, 0.003]]
         """

@@ -92,10 +92,10 @@ def test_every_answer_is_a_data_frame():
     import headway
 
     model = headway.load("nfs-server").with_preset("raid")
-    frame = model.solve([400, 900]).to_dataframe()
+    frame = model.solve([400, 900]).to_frame()
     assert frame["throughput_ops_per_s"].tolist() == [400, 900]
     assert frame["bottleneck"].tolist() == ["cpu", "cpu"]
-    effects = model.at(arrival_rate=400.0).sensitivity().to_dataframe()
+    effects = model.at(arrival_rate=400.0).sensitivity().to_frame()
     assert "cpu_time" in effects["parameter"].tolist()
 
 

@@ -60,7 +60,7 @@ def test_what_is_not_a_model_is_refused_with_how_to_get_one(place):
         with pytest.raises(InvalidParameter, match=r"^Fit is not a model; give its \.model$"):
             ask(fit)
         with pytest.raises(
-            InvalidParameter, match=r"^str is not a model; load one with headway\.load$"
+            InvalidParameter, match=r"^'nfs-server' is a name, .*; load it with headway\.load$"
         ):
             ask("nfs-server")
 

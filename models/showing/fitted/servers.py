@@ -134,7 +134,9 @@ def _without_law(server_fit: ServerFit) -> list[str]:
 
 def _choice(server_fit: ServerFit) -> str:
     """Say what was chosen and why, and which form was next."""
-    others = [form.name for form, _ in server_fit.candidates[1:3]]
+    support = server_fit.weights[1:3]
+    some = zip(server_fit.candidates[1:3], support, strict=True)
+    others = [form.name for (form, _), weight in some if weight >= _LITTLE]
     runners = f"; runners-up: {', '.join(others)}" if others else ""
     passed = server_fit.passed_over
     sound = (c for c in server_fit.candidates if not any(c is one for one in passed))
@@ -150,7 +152,7 @@ def _choice(server_fit: ServerFit) -> str:
         why = f"(smaller leave-one-out error than {least.name}, although {but})"
     return (
         f"chosen: {server_fit.form.name} {why}{runners}"
-        if others
+        if len(server_fit.candidates) > 1
         else f"chosen: {server_fit.form.name}"
     )
 

@@ -274,3 +274,49 @@ def test_hints_in_python(sheet):
         Measurements.read(sheet, {"Average": "K"})
     with pytest.raises(HeadwayError, match="is not a column role"):
         Measurements.read(sheet, role={"Average": "mean thing"})
+
+
+TYPED = {
+    "aligned": "Throughput (ops/s)   Latency (ms)\n   1000   1.2\n  12000   9.5\n",
+    "brackets end titles": "Throughput (ops/s) Latency (ms)\n1000 1.2\n12000 9.5\n",
+    "decimal commas": "kops/s lat_ms\n1 1,2\n12 9,5\n",
+    "titles in a comment": "# typed on Monday\n# kops/s lat_us\n1 1200\n# the knee\n\n12 9500\n",
+}
+
+
+@pytest.mark.parametrize("text", TYPED.values(), ids=TYPED)
+def test_blanks_separate_the_columns_of_a_typed_table(text, tmp_path):
+    path = tmp_path / "typed.txt"
+    path.write_text(text)
+
+    points = read_load_test([path]).points
+
+    assert [point.throughput for point in points] == [1000, 12000]
+    assert [point.response_time for point in points] == pytest.approx([1.2e-3, 9.5e-3])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1000 1.2\n2000 1.3\n", "begin with titles"),
+        ("offered load mean response\n1000 1.2\n", "2 columns need 2 titles"),
+        ("kops/s lat_ms\n1 1.2\n2 1.3 4\n", "no column has a known role"),
+        ("kops/s lat_ms\n1 1.2\n2 fast\n", "no column has a known role"),
+    ],
+)
+def test_typed_tables_with_a_fault_are_refused(text, why, tmp_path):
+    path = tmp_path / "typed.txt"
+    path.write_text(text)
+
+    assert why in refusal("read", path)
+
+
+def test_a_lone_column_of_times_is_proposed_as_the_response_time(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("kops/s,server avg us,host\n1,1200,a\n2,1400,a\n4,1900,a\n8,9000,a\n")
+
+    said = refusal("fit", "server", "--data", path)
+
+    assert said.endswith("say --role 'server avg us=response_time'")
+    option = said.partition("say ")[2].replace("'", "").removeprefix("--role ")
+    assert headway("fit", "server", "--data", path, "--role", option).code == 0
