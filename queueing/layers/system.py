@@ -120,6 +120,22 @@ class LayeredSystem:
         graph.add_nodes_from(self.entries)
         return tuple(nx.lexicographical_topological_sort(graph))
 
+    def answering(self, *, outside: bool) -> frozenset[str]:
+        """Entries for whose answers somebody waits, and those that answer in their place.
+
+        Parameters
+        ----------
+        outside
+            Whether those who ask from outside count, besides who calls.
+        """
+        found = {other for entry in self.entries.values() for other, _ in entry.calls()}
+        if outside:
+            found |= {name for name, one in self.entries.items() if np.any(one.arrival_rate)}
+        for name in self.callers_first:
+            if name in found:
+                found.update(self.entries[name].forwards)
+        return frozenset(found)
+
     @cached_property
     def layers(self) -> tuple[frozenset[str], ...]:
         """Tasks by layer: clients and tasks called from outside only, then those they call."""

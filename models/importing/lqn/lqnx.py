@@ -12,6 +12,7 @@ from headway.models.importing.foreign.naming import plain_names
 from headway.models.importing.lqn.crossing import Crossing, Join, Met, Split
 from headway.models.importing.lqn.fans import fans_of
 from headway.models.importing.lqn.parts import check_parts
+from headway.models.importing.lqn.replying import check_replies
 from headway.models.importing.lqn.variables import Variables
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.language.parameters import Parameter
@@ -89,8 +90,10 @@ def read_lqnx(root: Element, name: str, source: str) -> Model:
         for each in reading.parameters:
             graph = graph.declare(each)
         model = Model.of(replace(graph, layers=layers)).at(reading.values)
-        layers.at(name, reading.values)
-        reading.check_replies(root)
+        for drawn in reading.graphs:
+            drawn.check_ways()
+        system = layers.at(name, reading.values)
+        check_replies(root, reading.drawn, system, reading.wrong)
         for drawn in reading.graphs:
             drawn.check_use()
     except (GraphError, InvalidParameter) as error:
@@ -147,15 +150,6 @@ class _Reading:
         fans = fans_of(self, root, Layers(processors, tasks, entries).numbered(self.values))
         tasks = {name: replace(task, fan_out=fans[name]) for name, task in tasks.items()}
         return Layers(processors, tasks, entries)
-
-    def check_replies(self, root: Element) -> None:
-        """Refuse graphs of activities that never reply to callers that wait."""
-        waits = {call.get("dest") for call in root.iter("synch-call")}
-        silent = self.drawn - {one.get("name", "") for one in root.iter("reply-entry")}
-        for entry in sorted(silent & waits):
-            what = "none of its activities replies, and its callers wait; add a <reply-activity>"
-            place = f"entry {entry}"
-            raise self.wrong(place, what)
 
     def once(self, kind: str, name: str, known: Mapping[str, object]) -> None:
         """Refuse a name that has occurred before."""
@@ -400,14 +394,14 @@ class _Activities:
                 raise self.wrong(what)
 
     def check_use(self) -> None:
-        """Refuse activities that follow from no entry, or by two paths that do not join."""
-        self._check_again()
+        """Refuse activities that follow from no entry."""
         reached = {name for name, _ in self.known}
         for name in self.steps:
             what = "follows from no entry; bind it, lead to it, or leave it out"
             self._once(name not in reached, name, what)
 
-    def _check_again(self) -> None:
+    def check_ways(self) -> None:
+        """Refuse activities that follow by two ways that do not join."""
         for name in self.again:
             what = "is led to twice, or bound to an entry too; join the ways"
             self._once(name, name, what)
@@ -451,7 +445,7 @@ class _Activities:
             raise self.reading.wrong(place, "no activity is bound to it")
         flow, met = self.follow(self.starts[entry], entry)
         if met is not None:
-            self._check_again()
+            self.check_ways()
         if isinstance(met, Split):
             what = f"not all that a join needs follow from the fork to {' and '.join(met.names)}"
             raise self.reading.wrong(place, what)

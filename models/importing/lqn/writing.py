@@ -132,19 +132,15 @@ def _write_task(processor: Element, system: LayeredSystem, name: str, task: Task
     attributes |= _given({"replication": 1.0}, replication=task.replicas)
     element = SubElement(processor, "task", {"name": name, **attributes})
     write_fans(element, system, name)
-    every = system.entries.values()
-    waited = {other for e in every for other in (*dict(e.calls()), *e.forwards)}
-    drawing = _Drawing(OwnNames(set()))
+    drawing = _Drawing(OwnNames(set()), system)
     for each in system.entries_of[name]:
-        _write_entry(element, drawing, each, system.entries[each], answers=each in waited)
+        _write_entry(element, drawing, each, system.entries[each])
     if drawing.activities:
         graph = SubElement(element, "task-activities")
         graph.extend([*drawing.activities, *drawing.precedences, *drawing.replies])
 
 
-def _write_entry(
-    task: Element, drawing: "_Drawing", name: str, entry: Entry, *, answers: bool
-) -> None:
+def _write_entry(task: Element, drawing: "_Drawing", name: str, entry: Entry) -> None:
     """Write an entry, by phases or by activities."""
     parts = stated(entry.flow)
     phases = in_phases(parts) if parts else (Step(name),)
@@ -160,8 +156,6 @@ def _write_entry(
             within.append(
                 _activity(drawing.names.free(f"{name}_{number}"), step, phase=str(number))
             )
-    elif answers and not replies(Series(parts)):
-        drawing.entry(name, (*parts, Reply()))
     else:
         drawing.entry(name, parts)
 
@@ -209,16 +203,20 @@ _Lead: TypeAlias = tuple[str, object]
 class _Drawing:
     """The graph of the activities of a task."""
 
-    def __init__(self, names: OwnNames) -> None:
+    def __init__(self, names: OwnNames, system: LayeredSystem) -> None:
         self.names = names
+        self.must = system.answering(outside=False)
+        self.may = system.answering(outside=True)
         self.activities: list[Element] = []
         self.precedences: list[Element] = []
         self.replies: list[Element] = []
         self.now = ""
 
     def entry(self, name: str, parts: tuple[Flow, ...]) -> None:
-        """Add the flow of an entry."""
+        """Add the flow of an entry, with a reply where somebody waits for it, and without else."""
         self.now = name
+        if name in self.must and not replies(Series(parts)):
+            parts = (*parts, Reply())
         bound = partial(self._set_last, "bound-to-entry", name)
         end = self._series(_End(bound), parts)
         if end.open or not parts:
@@ -236,6 +234,8 @@ class _Drawing:
         match part:
             case Step():
                 return self._step(end, part)
+            case Reply() if self.now not in self.may:
+                return end
             case Reply():
                 end = end if end.last else self._pass(end)
                 said = Element("reply-entry", name=self.now)

@@ -301,6 +301,15 @@ REFUSED = {
         <activity name="a" bound-to-entry="e" host-demand-mean="1"/></task-activities></task>""",
         "entry e: none of its activities replies, and its callers wait",
     ),
+    "a reply for nobody": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="PH1PH2"><entry-phase-activities>
+        <activity name="p" phase="1"><asynch-call dest="f" calls-mean="1"/></activity>
+        </entry-phase-activities></entry></task>
+        <task name="v" scheduling="fcfs"><entry name="f" type="NONE"/><task-activities>
+        <activity name="a" bound-to-entry="f" host-demand-mean="1"/>
+        <reply-entry name="f"><reply-activity name="a"/></reply-entry></task-activities></task>""",
+        "entry f: activity a replies, but nobody waits for it, as it is only sent to; leave the",
+    ),
     "circle": (
         """<task name="t" scheduling="fcfs"><entry name="e" type="PH1PH2"><entry-phase-activities>
         <activity name="a" phase="1" host-demand-mean="1"><synch-call dest="f" calls-mean="1"/>
@@ -343,6 +352,14 @@ REFUSED = {
             '<activity name="c"/></post-AND></precedence><precedence><pre-AND><activity name="b"/>'
             '<activity name="c"/></pre-AND><post><activity name="b"/></post></precedence>'
         ),
+        "task t: activity b is led to twice, or bound to an entry too",
+    ),
+    "led to and bound": (
+        """<task name="t" scheduling="fcfs"><entry name="e" type="NONE"/>
+        <entry name="f" type="NONE" open-arrival-rate="0.1"/><task-activities>
+        <activity name="a" bound-to-entry="e"/><activity name="b" bound-to-entry="f"/>
+        <precedence><pre><activity name="a"/></pre><post><activity name="b"/></post></precedence>
+        <reply-entry name="e"><reply-activity name="b"/></reply-entry></task-activities></task>""",
         "task t: activity b is led to twice, or bound to an entry too",
     ),
     "quorum": (
