@@ -184,53 +184,65 @@ def _with_station(
     graph: ModelGraph, network: ForeignNetwork, imported: ForeignStation, names: Names, source: str
 ) -> ModelGraph:
     """Add a station, with visits by class where there are no routes."""
-    visits = {
-        names.classes[c.name]: network.visits.get((imported.name, c.name), 0.0)
-        for c in network.classes
-    }
     if imported.branches:
         branches = [names.stations[branch] for branch in imported.branches]
         shared = None if network.entries else network.of_all(imported.name)
         return graph.fork(names.stations[imported.name], branches, imported.needed, shared)
-    missing = [
-        c.name
-        for c in network.classes
-        if network.visits.get((imported.name, c.name)) and c.name not in imported.times
-    ]
-    if missing:
-        msg = (
-            f"{source}: {imported.name}: class {missing[0]} visits this station but has no "
-            "service time there; give one"
-        )
-        raise ModelFileError(msg)
-    kind = _kind(network, imported, names, f"{source}: {imported.name}")
-    times = {names.classes[c]: names.time(imported, c) for c in imported.times}
-    by_class = times if len(set(times.values())) > 1 or len(times) < len(visits) else None
-    if len(visits) == 1 or imported.serves is Serves.VARYING:
-        by_class = None
-    if by_class is not None:
-        visits = {c: v for c, v in visits.items() if c in by_class}
-    visits_given: dict[str, float] | float | None = visits
-    if network.entries or network.class_entries or network.routes:
-        visits_given = None
-    if network.classless and visits_given is not None:
-        visits_given = network.of_all(imported.name)
-    order = check_times(
-        imported,
-        _come(network, imported),
-        f"{source}: {imported.name}",
-        lone=_is_lone(network, imported),
-    )
+    place = f"{source}: {imported.name}"
+    _check_served(network, imported, place)
+    kind = _kind(network, imported, names, place)
+    by_class = _times_by_class(network, imported, names)
+    lone = _is_lone(network, imported)
+    order = check_times(imported, _come(network, imported), place, lone=lone)
     spreads = _spreads(imported, names) if kind.can.spread else None
     return graph.station(
         names.stations[imported.name],
         kind,
-        visits_given,
+        _visits_of(network, imported, names, by_class),
         by_class,
         order,
         scvs=spreads,
         blocking=Blocking.AFTER_SERVICE if imported.blocking else Blocking.LOST,
     )
+
+
+def _check_served(network: ForeignNetwork, imported: ForeignStation, place: str) -> None:
+    """Refuse visits of classes that have no service time there."""
+    for each in network.classes:
+        if network.visits.get((imported.name, each.name)) and each.name not in imported.times:
+            msg = (
+                f"{place}: class {each.name} visits this station but has no service time there; "
+                "give one"
+            )
+            raise ModelFileError(msg)
+
+
+def _times_by_class(
+    network: ForeignNetwork, imported: ForeignStation, names: Names
+) -> dict[str, str] | None:
+    """Service times by class, where they differ, or some classes have none."""
+    times = {names.classes[c]: names.time(imported, c) for c in imported.times}
+    alike = len(set(times.values())) <= 1 and len(times) >= len(network.classes)
+    one = len(network.classes) == 1 or imported.serves is Serves.VARYING
+    return None if alike or one else times
+
+
+def _visits_of(
+    network: ForeignNetwork,
+    imported: ForeignStation,
+    names: Names,
+    times: Mapping[str, str] | None,
+) -> dict[str, float] | float | None:
+    """Mean visits of classes that are served there, or of all; None where routes tell them."""
+    if network.entries or network.class_entries or network.routes:
+        return None
+    if network.classless:
+        return network.of_all(imported.name)
+    visits = {
+        names.classes[c.name]: network.visits.get((imported.name, c.name), 0.0)
+        for c in network.classes
+    }
+    return {c: v for c, v in visits.items() if times is None or c in times}
 
 
 def _come(network: ForeignNetwork, imported: ForeignStation) -> list[str]:

@@ -67,35 +67,55 @@ def _records(sensitivity: Sensitivity) -> Records:
         for name, effect in effects.items()
     ]
     effects = [effect for *_, effect in each]
-    differs = any(effect.change is not Change.DERIVATIVE for effect in effects)
-    ends = [ABSENT if one.ci95 is None else one.ci95 for one in effects]
-    errors = [ABSENT if one.error is None or one.ci95 is not None else one.error for one in effects]
-    steps = {
-        title: [getattr(e, title) if e.change is Change.WHOLE_STEP else ABSENT for e in effects]
-        for title in ("fewer", "more")
-    }
     doubt = sensitivity.solution.approximation
-    of_all = (
-        [sensitivity.elasticities(output, name) for output, name, _ in each]
-        if sensitivity.alternatives
-        else [ABSENT] * len(each)
-    )
     return Records(
         (
             field("output", (output for output, _, _ in each)),
             field("parameter", (name for _, name, _ in each)),
             field("derivative", (effect.derivative for effect in effects)),
             field("elasticity", (effect.elasticity for effect in effects)),
-            Field(("ci95",), ends, csv=("low", "high") if _any(ends) else ()),
-            Field((OF_ALL,), of_all, csv=OF_ALL_ENDS if _any(of_all) else ()),
-            _where("change", (effect.change.value for effect in effects), shown=differs),
-            *(_where(title, values, shown=differs) for title, values in steps.items()),
+            _ends("ci95", (effect.ci95 for effect in effects), ("low", "high")),
+            _ends(OF_ALL, (_of_alternatives(sensitivity, *one[:2]) for one in each), OF_ALL_ENDS),
+            *_changes(effects),
             *([only_csv("approximation", (doubt for _ in each))] if doubt else []),
-            _where("error", errors, shown=_any(errors)),
+            _errors(effects),
             *(sensitivity.axes.fields(len(each)) if sensitivity.axes else ()),
         ),
         _KEYS,
     )
+
+
+def _of_alternatives(
+    sensitivity: Sensitivity, output: str, name: str
+) -> tuple[float, float] | None:
+    """The range of an elasticity over a model and its alternatives, if it has any."""
+    return sensitivity.elasticities(output, name) if sensitivity.alternatives else None
+
+
+def _ends(
+    name: str, ranges: Iterable[tuple[float, float] | None], titles: tuple[str, ...]
+) -> Field:
+    """Ends of ranges, with columns of their own in CSV if there are any."""
+    ends = [ABSENT if one is None else one for one in ranges]
+    return Field((name,), ends, csv=titles if _any(ends) else ())
+
+
+def _changes(effects: Sequence[Effect]) -> Iterator[Field]:
+    """How each effect was found, and for counts the output with one fewer and one more."""
+    differs = any(effect.change is not Change.DERIVATIVE for effect in effects)
+    yield _where("change", (effect.change.value for effect in effects), shown=differs)
+    for title in ("fewer", "more"):
+        each = (
+            getattr(effect, title) if effect.change is Change.WHOLE_STEP else ABSENT
+            for effect in effects
+        )
+        yield _where(title, each, shown=differs)
+
+
+def _errors(effects: Iterable[Effect]) -> Field:
+    """Errors of the differences, where no interval tells more."""
+    errors = [ABSENT if one.error is None or one.ci95 is not None else one.error for one in effects]
+    return _where("error", errors, shown=_any(errors))
 
 
 _KEYS = (

@@ -75,12 +75,7 @@ def sharing_law(alone: Passage, classes: tuple[SharingClass, ...], mean: float) 
     kept = [names.index(station.name) for station in rest.stations]
     others = _merged_classes(_at_stations(each, kept, alone) for each in classes)
     waits = any(not station.is_delay for station in rest.stations)
-    instant = any(station.own_time == 0 for station in rest.stations) or any(
-        time == 0 and visits > 0
-        for each in others
-        for time, visits in zip(each.times, each.visits, strict=True)
-    )
-    if not (others and waits) or mean <= shift or instant:
+    if not (others and waits) or mean <= shift or _is_instant(rest, others):
         return None
     jumps = any(station.is_delay for station in rest.stations)
     straight = topological_order(rest.onward) is not None
@@ -91,12 +86,22 @@ def sharing_law(alone: Passage, classes: tuple[SharingClass, ...], mean: float) 
     if jumps and not straight:
         notes: tuple[str, ...] = (SMOOTHED,)
     else:
-        before, after = (
-            sum(one.away * one.jobs for each in some for one in each.arriving)
-            for some in (classes, others)
-        )
-        notes = (AWAY,) if after > before * (1 + _ROUNDING) else ()
+        notes = (AWAY,) if _away(others) > _away(classes) * (1 + _ROUNDING) else ()
     return replace(in_series(constant(shift), law), notes=merged(notes, law.notes))
+
+
+def _is_instant(passage: Passage, classes: Iterable[SharingClass]) -> bool:
+    """Whether the tagged job or another one is served somewhere in no time."""
+    return any(station.own_time == 0 for station in passage.stations) or any(
+        time == 0 and visits > 0
+        for each in classes
+        for time, visits in zip(each.times, each.visits, strict=True)
+    )
+
+
+def _away(classes: Iterable[SharingClass]) -> float:
+    """Time away of all closed jobs together, in a cycle of each [s]."""
+    return sum(one.away * one.jobs for each in classes for one in each.arriving)
 
 
 def _at_stations(one: SharingClass, kept: list[int], alone: Passage) -> SharingClass:
