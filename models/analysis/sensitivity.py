@@ -212,25 +212,9 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
     >>> answer.bottleneck, round(answer.effects["saturation_throughput"]["cpu_time"].elasticity, 9)
     ('cpu', -1.0)
     """
-    several = [name for name, value in model.inputs.items() if np.size(value) > 1]
-    if several:
-        msg = (
-            f"sensitivity needs one operating point, but {several[0]} has several values; give one"
-        )
-        raise InvalidParameter(msg)
-    others = {n: v for n, v in model.inputs.items() if not isinstance(v, float)}
-    model = model.at({name: float(np.ravel(value)[0]) for name, value in others.items()})
-    if not model.parameters:
-        model = model.exposing(*model.graph.worth_naming)
+    model = _at_one_point(model)
     solution = model.solve().require_stable().answering(*(wanted or ()))
-    named = None if wanted is None else checked_outputs(solution, wanted)
-    asked = [one.name for one in solution.station_requests]
-    by_class = solution.class_outputs if solution.shared else ()
-    outputs = [
-        name
-        for name in (*solution.outputs, *by_class, *asked)
-        if not _echoes(solution, name) and (named is None or name in named)
-    ]
+    outputs = _wanted(solution, wanted)
     whole = counts(model.graph)
     method = solution.method if model.graph.blocks else method_of(solution)
     alone = weighted(model)[0].model
@@ -243,6 +227,31 @@ def sensitivity(model: Model, wanted: Collection[str] | None = None) -> Sensitiv
         for output in outputs
     }
     return Sensitivity(solution, effects)
+
+
+def _at_one_point(model: Model) -> Model:
+    """The model with plain numbers, and with parameters if it has none; refuses several points."""
+    several = [name for name, value in model.inputs.items() if np.size(value) > 1]
+    if several:
+        msg = (
+            f"sensitivity needs one operating point, but {several[0]} has several values; give one"
+        )
+        raise InvalidParameter(msg)
+    others = {n: v for n, v in model.inputs.items() if not isinstance(v, float)}
+    model = model.at({name: float(np.ravel(value)[0]) for name, value in others.items()})
+    return model if model.parameters else model.exposing(*model.graph.worth_naming)
+
+
+def _wanted(solution: Solution, wanted: Collection[str] | None) -> list[str]:
+    """Outputs to differentiate: those wanted, or all that are not set by an input."""
+    named = None if wanted is None else checked_outputs(solution, wanted)
+    asked = [one.name for one in solution.station_requests]
+    by_class = solution.class_outputs if solution.shared else ()
+    return [
+        name
+        for name in (*solution.outputs, *by_class, *asked)
+        if not _echoes(solution, name) and (named is None or name in named)
+    ]
 
 
 def _echoes(solution: Solution, output: str) -> bool:

@@ -34,24 +34,12 @@ def folded(
     ModelFileError
         For forks of several classes, or with branches of more than one station.
     """
-    forks = [box for box in boxes.values() if box.role == Serves.FORK]
-    joins = {_join_of(fork, boxes, links, source): fork for fork in forks}
-    for name, box in boxes.items():
-        if box.role == JOIN and name not in joins:
-            msg = f"{source}: {name} is a join, but no fork leads to it"
-            raise ModelFileError(msg)
-    if len(joins) < len(forks):
-        msg = (
-            f"{source}: {forks[0].name}: several forks with one join are not supported; give "
-            "each fork its own join"
-        )
-        raise ModelFileError(msg)
-    if not forks:
+    joins = _forks_by_join(boxes, links, source)
+    if not joins:
         return boxes, links, ()
     if len(classes) > 1:
-        msg = (
-            f"{source}: {forks[0].name}: a fork of several classes is not supported; use one class"
-        )
+        first = next(iter(joins.values())).name
+        msg = f"{source}: {first}: a fork of several classes is not supported; use one class"
         raise ModelFileError(msg)
     folded_forks = tuple(
         _fork(joins[name], boxes[name], links, classes[0], source) for name in joins
@@ -70,6 +58,23 @@ def folded(
         kept[fork.name] = replace(fork, sections={**fork.sections, **router})
         ways[fork.name] = list(links.get(join, ()))
     return kept, ways, folded_forks
+
+
+def _forks_by_join(boxes: Boxes, links: Links, source: str) -> dict[str, Section]:
+    """The fork of each join; refuses joins of no fork or of several."""
+    forks = [box for box in boxes.values() if box.role == Serves.FORK]
+    joins = {_join_of(fork, boxes, links, source): fork for fork in forks}
+    for name, box in boxes.items():
+        if box.role == JOIN and name not in joins:
+            msg = f"{source}: {name} is a join, but no fork leads to it"
+            raise ModelFileError(msg)
+    if len(joins) < len(forks):
+        msg = (
+            f"{source}: {forks[0].name}: several forks with one join are not supported; give "
+            "each fork its own join"
+        )
+        raise ModelFileError(msg)
+    return joins
 
 
 def check_branches(stations: Iterable[ForeignStation], source: str) -> None:

@@ -179,19 +179,26 @@ def _place(
     if component.can.product_form is ServiceKind.VARYING:
         return _varying(model, name, station, jobs, texts)
     times = {c: _time(component, name, c, station, values) for c in visits}
-    met = {times[c] for c, v in visits.items() if v}
-    queues = component.can.product_form is ServiceKind.QUEUE
-    servers = int(station.plain_count) if queues else 1
-    order = component.discipline
-    form = order.form if servers == 1 else order.pool_form
-    ranks = {float(values.get(of_class(c, "priority"), 1.0)) for c, v in visits.items() if v}
-    ranked = order.by_priority and len(ranks) > 1
-    if queues and (ranked or (len(met) > 1 and form is not ProductForm.ANY)):
-        whom = "classes" if ranked else "classes with different times"
-        why = f"{name} serves {whom} {order.how}, which has no product form"
+    told = {c: repr(time) for c, time in times.items()}
+    if component.can.product_form is not ServiceKind.QUEUE:
+        return _Place(name, "delaystation", 1, told, texts)
+    servers, come = int(station.plain_count), [c for c, v in visits.items() if v]
+    ranks = {float(values.get(of_class(c, "priority"), 1.0)) for c in come}
+    if whom := _beyond_product_form(component, servers, ranks, {times[c] for c in come}):
+        why = f"{name} serves {whom} {component.discipline.how}, which has no product form"
         raise _refused(model, f'{why}; use discipline = "ps"')
-    tag = "listation" if queues else "delaystation"
-    return _Place(name, tag, servers, {c: repr(t) for c, t in times.items()}, texts)
+    return _Place(name, "listation", servers, told, texts)
+
+
+def _beyond_product_form(
+    component: Component, servers: int, ranks: set[float], times: set[float]
+) -> str:
+    """Whom a queue serves in an order that has no product form; empty where it has one."""
+    order = component.discipline
+    if order.by_priority and len(ranks) > 1:
+        return "classes"
+    form = order.form if servers == 1 else order.pool_form
+    return "classes with different times" if len(times) > 1 and form is not ProductForm.ANY else ""
 
 
 def _varying(

@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from headway.errors import MeasurementError
 from headway.models.measured.points import Point, placed_points
@@ -99,7 +100,7 @@ def with_parts(contents: Iterable[Content]) -> Iterator[tuple[str, bytes | Long 
     >>> [(name, isinstance(content, Parts)) for name, content in with_parts(files)]
     [('a.txt', False), ('log.17', True), ('log.18', False)]
     """
-    kept: dict[str, tuple[bytes | Long, tuple[str, Join] | None]] = {}
+    kept: dict[str, _Part] = {}
     for name, content in contents:
         join = _join(content) if _ANY.fullmatch(name) else None
         # a thread that completed no request
@@ -107,21 +108,29 @@ def with_parts(contents: Iterable[Content]) -> Iterator[tuple[str, bytes | Long 
             kept[name] = content, join
         else:
             yield name, content
-    further: dict[str, dict[int, Content]] = {}
+    further = _further(kept)
+    others = {name for group in further.values() for name, _ in group}
+    for name, (content, join) in kept.items():
+        if join and name in further:
+            yield name, Parts(*join, ((name, content), *further[name]))
+        elif name not in others:
+            yield name, content
+
+
+_Part: TypeAlias = tuple[bytes | Long, tuple[str, Join] | None]
+"""A file that may be one of several of a run: its content, and how these are joined if known."""
+
+
+def _further(kept: Mapping[str, _Part]) -> dict[str, list[Content]]:
+    """The further files of each run in the order of their numbers, by the name of the first."""
+    numbered: dict[str, dict[int, Content]] = {}
     for name, (content, join) in kept.items():
         part = _NUMBERED.fullmatch(name)
         first = part["first"] + part["packed"] if part else ""
         known = kept[first][1] if first in kept else None
         if part and known and join in (known, None):
-            further.setdefault(first, {})[int(part["number"])] = name, content
-    others = {name for group in further.values() for name, _ in group.values()}
-    for name, (content, join) in kept.items():
-        if join and name in further:
-            group = further[name]
-            files = ((name, content), *(group[number] for number in sorted(group)))
-            yield name, Parts(*join, files)
-        elif name not in others:
-            yield name, content
+            numbered.setdefault(first, {})[int(part["number"])] = name, content
+    return {first: [group[n] for n in sorted(group)] for first, group in numbered.items()}
 
 
 def _join(content: bytes | Long) -> tuple[str, Join] | None:

@@ -214,20 +214,9 @@ def _region_table(graph: ModelGraph) -> Table:
 
 
 def _route_table(model: Model) -> Table:
-    graph, scale = model.graph, description_scale(model)
-    closed = model.is_closed
-    source, rate = ("(clients)", "population") if closed else ("(arrivals)", "arrival_rate")
-    start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
-    spread = {n: f", scv {f.text}" for n, f in graph.arrival_scvs.items()}
-    batches = {n: f", batches of {batch.text}" for n, batch in graph.arrival_batches.items()}
-    rates = {n: number_text(f, RATE, scale) for n, f in graph.arrivals.items()}
-    courses = {n: f", {course.words}" for n, course in graph.arrival_courses.items()}
-    clients = {n: f", {graph.clients[''].text}" for n in rates if "" in graph.clients}
-    parts = (spread, batches, courses, clients)
-    said = {n: "".join(part.get(n, "") for part in parts) for n in rates}
-    entries = {n: text + said[n] for n, text in rates.items()} or {start: rate}
-    entries = {} if graph.class_ways.by_class and not graph.arrivals else entries
-    rows = [(source, name, text, "", "") for name, text in entries.items()]
+    graph, closed = model.graph, model.is_closed
+    source = "(clients)" if closed else "(arrivals)"
+    rows = [(source, name, text, "", "") for name, text in _entries(model).items()]
     routes = (*islice(graph.routes, MOST_SHOWN), *graph.class_ways.routes)[:MOST_SHOWN]
     rows += [(r.source, r.target, r.probability.text, r.job_class, r.becomes) for r in routes]
     heads = ("from", "to", "rate or probability", "class", "becomes")
@@ -239,6 +228,25 @@ def _route_table(model: Model) -> Table:
     if more > 0:
         notes.append(f"{more} more routes are not shown; `graph.routes` has them all.")
     return Table("", columns, tuple(notes))
+
+
+def _entries(model: Model) -> dict[str, str]:
+    """Stations at which jobs enter, with their rates and what is known of their arrivals."""
+    graph = model.graph
+    if not graph.arrivals:
+        start = graph.class_ways.references.get(EVERY) or next(iter(graph.stations))
+        rate = "population" if model.is_closed else "arrival_rate"
+        return {} if graph.class_ways.by_class else {start: rate}
+    scale = description_scale(model)
+    clients = f", {graph.clients[''].text}" if "" in graph.clients else ""
+    parts = (
+        {n: number_text(f, RATE, scale) for n, f in graph.arrivals.items()},
+        {n: f", scv {f.text}" for n, f in graph.arrival_scvs.items()},
+        {n: f", batches of {batch.text}" for n, batch in graph.arrival_batches.items()},
+        {n: f", {course.words}" for n, course in graph.arrival_courses.items()},
+        dict.fromkeys(graph.arrivals, clients),
+    )
+    return {n: "".join(part.get(n, "") for part in parts) for n in graph.arrivals}
 
 
 def _class_table(model: Model) -> Table:

@@ -187,12 +187,7 @@ def _table_rows(text: str, source: str) -> Iterator[CollectiveRow]:
 def _columns(titles: Sequence[str], place: str) -> tuple[dict[str, int], dict[str, float]]:
     """The position of each column, and the scale of sizes (0 for elements) and times."""
     split = [split_header(title) for title in titles]
-    named = [name for name, _ in split]
-    found = {
-        what: next((k for word in words for k, name in enumerate(named) if name == word), -1)
-        for what, words in COLUMNS.items()
-    }
-    places = {what: k for what, k in found.items() if k >= 0}
+    places = _places([name for name, _ in split])
     needed = [what for what in ("processors", "size", "time") if what not in places]
     if needed:
         msg = (
@@ -213,6 +208,15 @@ def _columns(titles: Sequence[str], place: str) -> tuple[dict[str, int], dict[st
         "time": time.scale if time is not None and not in_ms else 1e-3,
     }
     return places, scales
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """The position of each kind of column that is there, by the first of its words that is."""
+    found = {
+        what: next((names.index(word) for word in words if word in names), -1)
+        for what, words in COLUMNS.items()
+    }
+    return {what: k for what, k in found.items() if k >= 0}
 
 
 def _table_row(
@@ -344,16 +348,8 @@ def _only(
     rows: Sequence[tuple[CollectiveRow, str]], chosen: Chosen
 ) -> tuple[CollectiveTimes, str, str]:
     """Times of the chosen operation, type and place; refuses what is left if it is of several."""
-    wanted = operation_named(chosen.operation, "--operation") if chosen.operation else None
-    named = [(_operation(row, source, wanted), row) for row, source in rows]
-    named = [(op, row) for op, row in named if wanted in (None, op)]
-    named = [(op, row) for op, row in named if row.place in ("", chosen.place)]
-    named = [(op, row) for op, row in named if chosen.datatype in ("", row.datatype)]
+    named = _named(rows, chosen)
     first = rows[0][1]
-    if not named:
-        wish = ", ".join(filter(None, (chosen.operation, chosen.datatype, chosen.place)))
-        msg = f"{first}: holds no times of {wish}"
-        raise MeasurementError(msg)
     _check_one({str(op) for op, _ in named}, first, "operations", "--operation")
     _check_one({row.datatype for _, row in named}, first, "types", "--type")
     operation = named[0][0]
@@ -371,6 +367,26 @@ def _only(
         msg = f"{first}: {error}"
         raise MeasurementError(msg) from None
     return times, several[0].datatype, several[0].place
+
+
+def _named(
+    rows: Sequence[tuple[CollectiveRow, str]], chosen: Chosen
+) -> list[tuple[Collective, CollectiveRow]]:
+    """Rows of the chosen operation, type and place with their operation; refuses to find none."""
+    wanted = operation_named(chosen.operation, "--operation") if chosen.operation else None
+    each = [(_operation(row, source, wanted), row) for row, source in rows]
+    named = [
+        (operation, row)
+        for operation, row in each
+        if wanted in (None, operation)
+        and row.place in ("", chosen.place)
+        and chosen.datatype in ("", row.datatype)
+    ]
+    if not named:
+        wish = ", ".join(filter(None, (chosen.operation, chosen.datatype, chosen.place)))
+        msg = f"{rows[0][1]}: holds no times of {wish}"
+        raise MeasurementError(msg)
+    return named
 
 
 def _operation(row: CollectiveRow, source: str, wanted: Collective | None) -> Collective:

@@ -120,17 +120,11 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
         _window_answer(shape, k, states, flows, solved) for k in range(len(shape.windows))
     )
     present = float(queue.sum() + sum(w.queue_length for w in windows))
-    if network.closed:
-        response = network.population / done - network.think_time
-    else:  # Little's law; without arrivals, the time of a job that is alone
-        alone = [room.service_time for room in network.rooms]
-        response = present / done if done else float(network.visits @ alone)
+    from_each = [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
     return BlockingSolution(
         throughput=done,
-        response_time=response,
-        station_throughput=np.array(
-            [sum(f for m, f in flows.items() if m.source == k) for k in range(size)]
-        ),
+        response_time=_response_time(network, present, done),
+        station_throughput=np.array(from_each),
         utilisation=states.chance @ states.busy[:, :size] / servers,
         blocked=states.chance @ blocked / servers,
         queue_length=queue,
@@ -138,6 +132,14 @@ def solve_chain(network: BlockingNetwork) -> BlockingSolution:
         call_blocking=np.array([_call_blocking(rates, states, k) for k in range(size)]),
         windows=windows,
     )
+
+
+def _response_time(network: BlockingNetwork, present: float, done: float) -> float:
+    """By Little's law; without arrivals, the time of a job that is alone [s]."""
+    if network.closed:
+        return network.population / done - network.think_time
+    alone = [room.service_time for room in network.rooms]
+    return present / done if done else float(network.visits @ alone)
 
 
 @dataclass(frozen=True)

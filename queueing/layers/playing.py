@@ -369,20 +369,14 @@ def _played(
     worked = np.array([window.worked for window in windows])
     place = {name: n for n, name in enumerate(system.entries)}
     entries = {name: _entry(time, counts[:, :, n], areas[:, :, n]) for name, n in place.items()}
-    tasks, processors = {}, {}
+    tasks = {}
     for name, task in system.tasks.items():
         own = [place[entry] for entry in system.entries_of[name]]
         busy = areas[:, 1:, own].sum(axis=(1, 2))
         threads = float(task.threads)
         rate = ratio(counts[:, 1, own].sum(axis=1), time)
         tasks[name] = TaskPlayed(rate, ratio(busy, time), ratio(busy / threads, time))
-    for name, processor in system.processors.items():
-        on = {t: n for n, (t, task) in enumerate(system.tasks.items()) if task.processor == name}
-        used = worked[:, list(on.values())].sum(axis=1)
-        servers = float(processor.servers)
-        share = used / servers if isfinite(servers) else used
-        by_task = {t: ratio(worked[:, n], time) for t, n in on.items()}
-        processors[name] = ProcessorPlayed(ratio(used, time), ratio(share, time), by_task)
+    processors = {name: _processor(system, name, time, worked) for name in system.processors}
     clients = {
         name: _responses(windows, place[system.entries_of[name][0]], time)
         for name, task in system.tasks.items()
@@ -390,6 +384,18 @@ def _played(
     }
     arrivals = {n: _responses(windows, k, time) for n, k in place.items() if score.rates[k]}
     return Played(system, entries, tasks, processors, clients, arrivals, *course)
+
+
+def _processor(
+    system: LayeredSystem, name: str, time: FloatArray, worked: FloatArray
+) -> ProcessorPlayed:
+    """Servers that its tasks keep busy."""
+    on = {t: n for n, (t, task) in enumerate(system.tasks.items()) if task.processor == name}
+    used = worked[:, list(on.values())].sum(axis=1)
+    servers = float(system.processors[name].servers)
+    share = used / servers if isfinite(servers) else used
+    by_task = {t: ratio(worked[:, n], time) for t, n in on.items()}
+    return ProcessorPlayed(ratio(used, time), ratio(share, time), by_task)
 
 
 def _entry(time: FloatArray, counts: FloatArray, areas: FloatArray) -> EntryPlayed:
