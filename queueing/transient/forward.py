@@ -111,8 +111,8 @@ class Step:
     is_last: bool
 
 
-def total(parts: Sequence[Numbers]) -> Numbers:
-    """The sum of several sets of probabilities.
+def total(parts: Sequence[Numbers], weights: Sequence[float] = ()) -> Numbers:
+    """The sum of several sets of probabilities, each times its weight if there are any.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def total(parts: Sequence[Numbers]) -> Numbers:
     """
     first = min(one.first for one in parts)
     whole = np.zeros(max(one.first + len(one.chances) for one in parts) - first)
-    for one in parts:
-        whole[one.first - first : one.first - first + len(one.chances)] += one.chances
+    for one, weight in zip(parts, weights or [1.0] * len(parts), strict=True):
+        whole[one.first - first : one.first - first + len(one.chances)] += weight * one.chances
     return Numbers(first, whole)
 
 

@@ -15,7 +15,8 @@ so that probability
 
 goes on with the number of replicas that the rule wants for a < y <= b. Means, variances and
 covariances with the queue are exact; the normal law is not. Courses that reach the same state are
-merged. A law of start delays is represented by a few values.
+merged, and one that begins as another did goes on as that one
+(`headway.queueing.transient.branches`). A law of start delays is represented by a few values.
 
 Whether the mean response time of a minute exceeds a target is followed in the same way: by the sum
 of R(n) - target over arrivals, with R(n) the mean response time of an arrival that meets n.
@@ -24,18 +25,18 @@ of R(n) - target over arrivals, with R(n) the mean response time of an arrival t
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.errors import InvalidParameter
-from headway.kinds import Amount, FloatArray
+from headway.kinds import FloatArray
 from headway.numerals import times as written
 from headway.queueing.transient.autoscaler import AtLook, Autoscaler, Replicas, Rule
+from headway.queueing.transient.branches import FEWEST, LOOKED, Branch, Gone, Serving, mixed
 from headway.queueing.transient.careful import Columns, Seen
-from headway.queueing.transient.forward import Follower, Numbers, Piece, total
+from headway.queueing.transient.forward import Follower, Numbers, total
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.methods import gathered
 from headway.queueing.transient.network import TimedNetwork
@@ -47,9 +48,6 @@ times differ by up to 0.3% in a minute and 0.01% over a day, and replicas by up 
 minute and 0.4% over a day, as courses separate at other looks; over a day the normal law is
 further off. ``python -m tests.campaigns.autoscaled_steps --seed 1000 --count 6`` measures it.
 """
-
-FEWEST = 1e-4
-"""Probability below which a look does not split a course; chosen in the same way."""
 
 MOST, FEW = 24, 4
 """Courses followed side by side, for days with few looks and for days with many; the least
@@ -170,16 +168,14 @@ def by_autoscaler(
     return means, courses.course()
 
 
-@dataclass(frozen=True, eq=False)
-class Together:
-    """Courses whose replicas serve alike, with a column of the numbers of jobs for each."""
-
-    pods: tuple[Replicas, ...]
-    columns: Columns
-
-
 class Courses:
-    """All courses of the replicas, each with its probabilities of the numbers of jobs."""
+    """All courses of the replicas, each with its probabilities of the numbers of jobs.
+
+    Parameters
+    ----------
+    network, law, count, service, needed, target
+        As in `by_autoscaler`.
+    """
 
     def __init__(
         self,
@@ -194,13 +190,13 @@ class Courses:
         self.rule, self.target = Rule(law), target
         begin = network.begin()
         assert begin is not None  # noqa: S101 - guaranteed by a need of the method
-        self.moments = 3 if target is None else 5
-        cells = np.zeros((len(begin.chances), self.moments, 1))
+        cells = np.zeros((len(begin.chances), LOOKED if target is None else LOOKED + 2, 1))
         cells[:, 0, 0] = begin.chances / begin.chances.sum()
         pods = self.rule.begin(count, float(network.edges[0]))
-        self.groups = [Together((pods,), Columns(begin.first, cells))]
-        self.followers: dict[Service, Follower] = {}
-        self.gains: dict[tuple[Service, int, float], Seen] = {}
+        self.branches = [Branch(pods, 1.0, Columns(begin.first, cells), 1.0)]
+        self.gone: dict[int, Gone] = {}
+        self.is_new = False
+        self.servings: dict[tuple[int, int], Serving] = {}
         self.rows: list[tuple[float, float, float, float]] = []
         self.looks: list[tuple[float, float]] = []
         self.changes = self.needless = 0.0
@@ -230,50 +226,58 @@ class Courses:
 
     def through(self, at: float, end: float, rate: float) -> list[tuple[Numbers, Service]]:
         """Follow all courses between two times; replicas may become ready in between."""
+        if self.is_new:
+            self.branches = [branch._replace(now=_anew(branch.now)) for branch in self.branches]
+            self.is_new = False
         spent: dict[Service, list[Numbers]] = {}
-        pods = [each for group in self.groups for each in group.pods]
-        weights = [w for g in self.groups for w in g.columns.cells[:, 0].sum(axis=0).tolist()]
-        inner = {time for each in pods for time in self.rule.changing(each, at, end)}
+        counts = [float(branch.pods.number) for branch in self.branches]
+        weights = [branch.chance for branch in self.branches]
+        inner = {
+            time for branch in self.branches for time in self.rule.changing(branch.pods, at, end)
+        }
         servers = 0.0
         for start, stop in pairwise([at, *_distinct_times(sorted(inner), self.rule.near), end]):
-            self.groups = self.together(start)
-            for place, group in enumerate(self.groups):
-                full, warming = self.rule.ready(group.pods[0], start)
-                service = self.serving(full, warming)
-                follower = self.followers.setdefault(service, self.follower(service))
-                piece, now = Piece(stop - start, rate, service), group.columns
-                seen = self.seen(service, full + warming, rate)
-                for _, during, after in follower.through(piece, now, seen):
-                    chances = np.asarray(during.cells[:, 0].sum(axis=1))
-                    spent.setdefault(service, []).append(Numbers(during.first, chances))
-                    now = after
-                self.groups[place] = Together(group.pods, now)
-                servers += service.crowd * float(now.chances.sum()) * (stop - start)
-        counts = [float(each.number) for each in pods]
+            alike: dict[tuple[int, int], list[int]] = {}
+            for place, branch in enumerate(self.branches):
+                alike.setdefault(self.rule.ready(branch.pods, start), []).append(place)
+            for (full, warming), places in alike.items():
+                serving = self.serving(full, warming)
+                here = self.follow(serving, places, rate, stop - start)
+                spent.setdefault(serving.service, []).append(here)
+                chance = sum(self.branches[place].chance for place in places)
+                servers += serving.service.crowd * chance * (stop - start)
         low, high = _percentiles(counts, weights, (0.05, 0.95))
         replicas = sum(count * weight for count, weight in zip(counts, weights, strict=True))
         self.rows.append((replicas, servers / (end - at), low, high))
         return [(total(each), service) for service, each in spent.items()]
+
+    def follow(self, serving: Serving, places: list[int], rate: float, length: float) -> Numbers:
+        """Follow courses whose replicas serve alike; gives the integral of their probabilities."""
+        branches = [self.branches[place] for place in places]
+        gone = serving.follow(branches, rate, length)
+        for place, (pods, weight, *_), each in zip(places, branches, gone, strict=True):
+            self.gone[place] = each
+            self.branches[place] = Branch(pods, weight, each.end, weight * each.chance)
+        return total([each.spent for each in gone], [branch.weight for branch in branches])
 
     def follower(self, service: Service) -> Follower:
         """A follower of courses with this service."""
         del service
         return Follower(error=ERROR)
 
-    def serving(self, full: int, warming: int) -> Service:
+    def serving(self, full: int, warming: int) -> Serving:
         """The service of all replicas; those warming up slow all down alike."""
-        whole = self.service(full + warming)
-        return whole.slowed((full + warming) / (full + self.law.warm_up_speed * warming))
-
-    def seen(self, service: Service, ready: int, rate: float) -> Seen:
-        """The sums to follow: the mean of metric over target, and the excess of response times."""
-        key = service, ready, rate if self.law.metric == "rate" else 0.0
-        if key not in self.gains:
-            self.gains[key] = self.gaining(*key)
-        return self.gains[key]
+        if (full, warming) not in self.servings:
+            whole = self.service(full + warming)
+            slow = (full + warming) / (full + self.law.warm_up_speed * warming)
+            service = whole.slowed(slow)
+            seen = lru_cache(1)(partial(self.gaining, service, full + warming))
+            follower = self.follower(service)
+            self.servings[full, warming] = Serving(service, follower, seen, ERROR / self.most)
+        return self.servings[full, warming]
 
     def gaining(self, service: Service, ready: int, rate: float) -> Seen:
-        """Gains of these sums, by number of jobs."""
+        """Gains of the mean of metric over target, and of the excess of response times."""
         law, target = self.law, self.target
         scale = 1 / (law.target * law.interval)
 
@@ -297,60 +301,34 @@ class Courses:
         edge = self.target.edges[len(self.late) + 1]
         if time < edge - 1e-9 * self.law.interval:
             return
-        over = 0.0
-        for group in self.groups:
-            cells = group.columns.cells
-            over += _Normal.of(cells[:, [0, 3, 4]]).above(cells[:, 0], 0.0)
-            cells[:, 3:] = 0.0
-        self.late.append(over)
-
-    def together(self, time: float) -> list[Together]:
-        """Courses, grouped by how their replicas serve from now on."""
-        found: dict[tuple[int, int], list[tuple[Together, int]]] = {}
-        for group in self.groups:
-            for place, pods in enumerate(group.pods):
-                found.setdefault(self.rule.ready(pods, time), []).append((group, place))
-        alike = all(len({id(group) for group, _ in members}) == 1 for members in found.values())
-        if alike and len(found) == len(self.groups):
-            return list(self.groups)
-        return [
-            _side_by_side([_single_course(*each) for each in members]) for members in found.values()
-        ]
+        each = enumerate(self.branches)
+        self.late.append(sum(branch.weight * self.gone[k].late for k, branch in each))
+        self.is_new = True
 
     def look(self, time: float, *, risen: bool) -> None:
         """Split the courses by what a look may see, and merge those that reach the same state."""
-        found: dict[Replicas, list[_CoursePart]] = {}
+        found: dict[Replicas, list[tuple[float, Columns]]] = {}
+        chances: dict[Replicas, float] = {}
         above = 0.0
-        for group in self.groups:
-            for (ready, count), places in self.kinds(group, time).items():
-                cells = group.columns.cells
-                cells = cells if len(places) == cells.shape[2] else cells[:, :, places]
-                law = _Normal.of(cells[:, :3])
-                here = Columns(group.columns.first, cells)
-                above += law.above(cells[:, 0], 1 + self.law.tolerance)
-                seen = law.parted(here, *self.rule.steps(ready, count))
-                looks = [self.rule.at(group.pods[place], time) for place in places]
-                for row, column, chance in seen.likely():
-                    wanted = seen.wanted[row]
-                    delays = self.rule.delays if wanted > count else self.rule.delays[:1]
-                    share = 1 / len(delays)
-                    for delay in delays:
-                        new = self.rule.asked(looks[column], wanted, delay, risen=risen)
-                        self.counted(looks[column], new, share * chance)
-                        part = _CoursePart(seen, row, column, share, share * chance)
-                        found.setdefault(new, []).append(part)
-        self.looks.append((time, above))
-        states = max(len(group.columns.cells) for group in self.groups)
-        most = min(self.most, max(FEW, CELLS // states))
-        self.groups = _regrouped(found, most, lambda pods: self.rule.ready(pods, time))
-
-    def kinds(self, group: Together, time: float) -> dict[tuple[int, int], list[int]]:
-        """Indices of courses, by replicas ready since the last look and by all replicas."""
-        found: dict[tuple[int, int], list[int]] = {}
-        for place, pods in enumerate(group.pods):
+        for place, (pods, weight, *_) in enumerate(self.branches):
             ready = max(sum(self.rule.ready(pods, time - self.law.interval)), 1)
-            found.setdefault((ready, pods.number), []).append(place)
-        return found
+            seen = self.gone[place].looked(self.rule, ready, pods.number)
+            above += weight * seen.above
+            look = self.rule.at(pods, time)
+            for wanted, chance, after in seen.wanted:
+                if weight * chance <= FEWEST:
+                    continue
+                delays = self.rule.delays if wanted > look.number else self.rule.delays[:1]
+                share = weight / len(delays)
+                for delay in delays:
+                    new = self.rule.asked(look, wanted, delay, risen=risen)
+                    self.counted(look, new, share * chance)
+                    found.setdefault(new, []).append((share, after))
+                    chances[new] = chances.get(new, 0.0) + share * chance
+        self.looks.append((time, above))
+        states = max(len(branch.now.cells) for branch in self.branches)
+        most = min(self.most, max(FEW, CELLS // states))
+        self.branches = _regrouped(found, chances, most)
 
     def counted(self, old: AtLook, new: Replicas, chance: float) -> None:
         """Count a change of replicas, and whether it was needless."""
@@ -360,150 +338,39 @@ class Courses:
             self.needless += chance if number > old.number and old.pods.fell else 0.0
 
 
-_NOTHING = 1e-30
-"""Probability that counts as 0, as its moments would be rounding only."""
-
-_FAR = 5.0
-"""Standard deviations beyond which a metric is hardly ever seen."""
-
-_SURE = 1e-9
-"""Standard deviation given to a metric that is certain, relative to its target."""
-
-
-class _Normal:
-    """The normal law of the metric seen, by number of jobs (row) and course (column)."""
-
-    def __init__(self, mean: FloatArray, deviation: FloatArray) -> None:
-        self.mean, self.deviation = mean, deviation
-
-    @classmethod
-    def of(cls, cells: FloatArray) -> "_Normal":
-        """The law from its moments."""
-        chances = np.where(cells[:, 0] > _NOTHING, cells[:, 0], np.inf)
-        mean = cells[:, 1] / chances
-        variance = np.maximum(cells[:, 2] / chances - mean**2, 0.0)
-        return cls(mean, np.sqrt(variance) + _SURE)
-
-    def below(self, place: Amount) -> FloatArray:
-        """Probability that the metric is below a value, or each of several."""
-        from scipy.special import ndtr
-
-        return np.asarray(ndtr((place - self.mean) / self.deviation))
-
-    def above(self, chances: FloatArray, place: float) -> float:
-        """Total probability that the metric is above a value."""
-        return float(np.einsum("nb,nb", chances, 1 - self.below(place)))
-
-    def _ends(self, likely: NDArray[np.bool_]) -> tuple[float, float]:
-        """An interval in which almost every metric is seen."""
-        mean, around = self.mean[likely], _FAR * self.deviation[likely]
-        return float((mean - around).min()), float((mean + around).max())
-
-    def parted(self, state: Columns, places: FloatArray, wanted: list[int]) -> "_Outcomes":
-        """Probabilities of the numbers wanted, a step function of the metric."""
-        chances = state.cells[:, 0]
-        likely = chances > FEWEST * chances.max()
-        start, stop = np.searchsorted(places, self._ends(likely)).tolist()
-        below = np.ones((stop - start + 2, *chances.shape))
-        below[0] = 0.0
-        below[1:-1] = self.below(places[start:stop, None, None])
-        return _Outcomes(state, below[1:] - below[:-1], wanted[start : stop + 1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Outcomes:
-    """What a look may see of courses side by side.
-
-    Parameters
-    ----------
-    state, shares, wanted
-        The courses; for each number wanted and each number of jobs, the probability of wanting it,
-        shape (wanted, states, courses); and the numbers wanted.
-    """
-
-    state: Columns
-    shares: FloatArray
-    wanted: list[int]
-
-    def likely(self) -> Iterator[tuple[int, int, float]]:
-        """Row of the number wanted, course and probability, unless that is negligible."""
-        chances = self.state.cells[:, 0]
-        sums = np.einsum("nb,knb->kb", chances, self.shares)
-        each = np.nonzero((sums > FEWEST) & (sums > FEWEST * chances.sum(axis=0)))
-        rows, columns = (place.tolist() for place in each)
-        return zip(rows, columns, sums[each].tolist(), strict=True)
-
-
-class _CoursePart(NamedTuple):
-    """A part of a course after a look: a row of the number wanted, a course, and its shares."""
-
-    seen: _Outcomes
-    row: int
-    column: int
-    share: float
-    chance: float
-
-    def add(self, whole: Columns, place: int) -> None:
-        """Add this part to a merged course; the sums of the look start anew at 0."""
-        state = self.seen.state
-        first = state.first - whole.first
-        here = whole.cells[first : first + len(state.cells), :, place]
-        by = self.share * self.seen.shares[self.row, :, self.column]
-        cells = state.cells[:, :, self.column]
-        here[:, 0] += cells[:, 0] * by
-        if cells.shape[1] > _LOOKED:
-            here[:, _LOOKED:] += cells[:, _LOOKED:] * by[:, None]
-
-
-_LOOKED = 3
-"""Number of moments of a look's metric, including the probability."""
-
-
 def _distinct_times(times: Sequence[float], near: float) -> list[float]:
     """Times that are more than ``near`` after the one before."""
     return [at for k, at in enumerate(times) if k == 0 or at - times[k - 1] > near]
 
 
-def _single_course(group: Together, place: int) -> tuple[Replicas, Columns]:
-    cells = group.columns.cells[:, :, place : place + 1]
-    return group.pods[place], Columns(group.columns.first, cells)
-
-
-def _side_by_side(each: list[tuple[Replicas, Columns]]) -> Together:
-    """Courses side by side as one group."""
-    first = min(columns.first for _, columns in each)
-    last = max(columns.last for _, columns in each)
-    cells = [columns.within(first, last).cells for _, columns in each]
-    return Together(tuple(pods for pods, _ in each), Columns(first, np.concatenate(cells, axis=2)))
+def _anew(now: Columns) -> Columns:
+    """The same, with the sums of response times begun anew at 0."""
+    cells = now.cells.copy()
+    cells[:, LOOKED:] = 0.0
+    return Columns(now.first, cells)
 
 
 def _regrouped(
-    found: dict[Replicas, list[_CoursePart]], most: int, kind: Callable[[Replicas], tuple[int, int]]
-) -> list[Together]:
+    found: dict[Replicas, list[tuple[float, Columns]]], chances: dict[Replicas, float], most: int
+) -> list[Branch]:
     """The likeliest courses after a look; all others are merged with those most like them."""
-    weights = {pods: sum(part.chance for part in parts) for pods, parts in found.items()}
-    order = sorted(found, key=lambda pods: -weights[pods])
+    order = sorted(found, key=lambda pods: -chances[pods])
     kept = sorted(order[:most], key=_likeness)
-    sums = {pods: found[pods] for pods in kept}
+    parts, weights = {pods: found[pods] for pods in kept}, {pods: chances[pods] for pods in kept}
     for pods in order[most:]:
-        sums[_nearest(kept, pods)].extend(found[pods])
-    groups: dict[tuple[int, int], list[Replicas]] = {}
-    for pods in sums:
-        groups.setdefault(kind(pods), []).append(pods)
+        like = _nearest(kept, pods)
+        parts[like].extend(found[pods])
+        weights[like] += chances[pods]
     whole = sum(weights.values())
-    return [_added({pods: sums[pods] for pods in each}, whole) for each in groups.values()]
-
-
-def _added(parts: dict[Replicas, list[_CoursePart]], whole: float) -> Together:
-    """Courses side by side, each the sum of its parts, with probabilities that sum to 1."""
-    states = [part.seen.state for each in parts.values() for part in each]
-    first, last = min(one.first for one in states), max(one.last for one in states)
-    columns = Columns(first, np.zeros((last - first, states[0].cells.shape[1], len(parts))))
-    for place, each in enumerate(parts.values()):
-        for part in each:
-            part.add(columns, place)
-    columns.cells[:] /= whole
-    return Together(tuple(parts), columns)
+    return [
+        Branch(
+            pods,
+            weights[pods] / whole,
+            mixed([(share / weights[pods], after) for share, after in parts[pods]]),
+            weights[pods] / whole,
+        )
+        for pods in kept
+    ]
 
 
 def _likeness(pods: Replicas) -> tuple[int, int, Replicas]:

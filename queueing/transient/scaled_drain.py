@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from headway.kinds import FloatArray
 from headway.queueing.transient.autoscaler import Autoscaler
+from headway.queueing.transient.branches import Branch
 from headway.queueing.transient.drain import REST, Drain
 from headway.queueing.transient.forward import Follower
 from headway.queueing.transient.network import TimedNetwork
-from headway.queueing.transient.scaled import ERROR, Courses, Together
+from headway.queueing.transient.scaled import ERROR, Courses
 from headway.queueing.transient.service import Service
 
 FALL = 0.03
@@ -80,11 +80,11 @@ class _Waiting(Courses):
 
     def advance(self, at: float, end: float, rate: float) -> None:
         """Follow all courses between two times, in halves if much of their probability ends."""
-        before = self.groups
+        before = self.branches.copy()
         spent = self.through(at, end, rate)
-        left = self.alive * sum(float(_sums(group).sum()) for group in self.groups)
+        left = self.alive * sum(branch.chance for branch in self.branches)
         if self.left[-1] - left > FALL and end - at > _SHORT * self.law.interval:
-            self.groups, middle = before, (at + end) / 2
+            self.branches, middle = before, (at + end) / 2
             self.advance(at, middle, rate)
             self.advance(middle, end, rate)
             return
@@ -94,18 +94,15 @@ class _Waiting(Courses):
 
     def only_waiting(self) -> None:
         """Drop courses that have ended, and rescale the others to total probability 1."""
-        whole = sum(float(_sums(group).sum()) for group in self.groups)
+        whole = sum(branch.chance for branch in self.branches)
         self.alive *= whole
-        self.groups = [
-            Together(
-                tuple(group.pods[k] for k in kept),
-                replace(group.columns, cells=group.columns.cells[:, :, kept] / whole),
+        self.branches = [
+            Branch(
+                pods,
+                chance / whole,
+                replace(now, cells=now.cells * weight / chance),
+                chance / whole,
             )
-            for group in self.groups
-            if len(kept := np.flatnonzero(_sums(group) > REST * whole))
+            for pods, weight, now, chance in self.branches
+            if chance > REST * whole
         ]
-
-
-def _sums(group: Together) -> FloatArray:
-    """Probability of each course."""
-    return np.asarray(group.columns.cells[:, 0].sum(axis=0))
