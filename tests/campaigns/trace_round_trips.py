@@ -90,8 +90,12 @@ def trip(
             found is not None
             and _stages(services, found) == {(tuple(sorted(s.callees)), s.law) for s in stages}
         )
+        work += [
+            (each.work - entry.work) / each.error
+            for each in services.entries.values()  # several where it is divided by roots
+            if each.operation == name and not each.peer
+        ]
         if found is not None:
-            work.append((found.work - entry.work) / found.error)
             calls += list(_calls(services, found, stages))
     rate = BEYOND * LOADS[-1] * most
     true = parse_model(tomli_w.dumps(document_of(played, rate)), "played")
