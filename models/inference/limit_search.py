@@ -219,13 +219,7 @@ def _check(budget: int, within: tuple[float, float], precision: float) -> None:
 
 def _measured(test: LoadTest, goal: Goal) -> _Measured:
     """Sort the loads of a test by whether they keep a limit."""
-    points = [point for point in test.points if math.isfinite(point.load) and point.load > 0]
-    if not points:
-        unused = some_of([str(each) for each in test.columns if not each.role], _SHOWN)
-        told = any(math.isfinite(point.load) for point in test.points) or not unused
-        none = "no run has a load above 0"
-        msg = f"{test.source}: {none if told else f'no column tells the load; not used: {unused}'}"
-        raise MeasurementError(msg)
+    points = _loaded(test)
     closed = points[0].load_unit == "clients"
     late = [point for point in points if _is_overloaded(point, goal)]
     kept = tuple(point for point in points if not _is_overloaded(point, goal))
@@ -241,6 +235,18 @@ def _measured(test: LoadTest, goal: Goal) -> _Measured:
     done = [point.throughput for point in late if point.load == bound]
     completed = None if closed else min(filter(None, done), default=None)
     return _Measured(goal, load, shown, len(points), kept, holds, fails, bound, completed)
+
+
+def _loaded(test: LoadTest) -> list[Point]:
+    """The runs with a load; refuses to find none."""
+    points = [point for point in test.points if math.isfinite(point.load) and point.load > 0]
+    if not points:
+        unused = some_of([str(each) for each in test.columns if not each.role], _SHOWN)
+        told = any(math.isfinite(point.load) for point in test.points) or not unused
+        none = "no run has a load above 0"
+        msg = f"{test.source}: {none if told else f'no column tells the load; not used: {unused}'}"
+        raise MeasurementError(msg)
+    return points
 
 
 def _times(kept: Sequence[Point], goal: Goal, source: str) -> dict[float, list[float]]:

@@ -307,19 +307,36 @@ def driven(points: Sequence[Point], clients: Told, rates: Told) -> Driven:
         (clients, POPULATION.part, Loop.CLOSED),
         (rates, OFFERED.part, Loop.OPEN),
     ):
-        said = told.of(files)
-        numbers = said or (named if part == own else {})
-        if not numbers or not (said or all(_lacks(point, own, loop) for point in points)):
-            continue
-        beyond = next((p for p in points if _measured(p, own) > _MOST * numbers[p.file]), None)
-        if beyond is not None and said:
-            raise _contradiction(told.option, beyond, numbers[beyond.file], own)
-        if beyond is not None:
-            continue
-        points = [_driven_by(point, own, loop, numbers[point.file]) for point in points]
-        source = f"from {told.option}" if said else "from names of files"
-        notes.append(f"{_words(loop, numbers.values())} ({source})")
+        numbers, source = told.of(files), f"from {told.option}"
+        if numbers:
+            _check_said(points, told.option, numbers, own)
+        elif part == own and _may_be_named(points, named, own, loop):
+            numbers, source = named, "from names of files"
+        if numbers:
+            points = [_driven_by(point, own, loop, numbers[point.file]) for point in points]
+            notes.append(f"{_words(loop, numbers.values())} ({source})")
     return Driven(tuple(points), tuple(notes))
+
+
+def _check_said(
+    points: Sequence[Point], option: str, numbers: Mapping[str, float], part: str
+) -> None:
+    """Refuse numbers of the user that the measurements contradict."""
+    if beyond := _beyond(points, numbers, part):
+        raise _contradiction(option, beyond, numbers[beyond.file], part)
+
+
+def _may_be_named(
+    points: Sequence[Point], numbers: Mapping[str, float], part: str, loop: Loop
+) -> bool:
+    """Whether numbers in names of files may be those that all points lack."""
+    lacking = bool(numbers) and all(_lacks(point, part, loop) for point in points)
+    return lacking and _beyond(points, numbers, part) is None
+
+
+def _beyond(points: Sequence[Point], numbers: Mapping[str, float], part: str) -> Point | None:
+    """A point at which more was measured than a number allows."""
+    return next((p for p in points if _measured(p, part) > _MOST * numbers[p.file]), None)
 
 
 def _lacks(point: Point, part: str, loop: Loop) -> bool:

@@ -195,19 +195,16 @@ def _columns(titles: Sequence[str], place: str) -> tuple[dict[str, int], dict[st
             "and should be like operation,type,gpus,size_bytes,time_us"
         )
         raise MeasurementError(msg)
-    size, time = split[places["size"]][1], split[places["time"]][1]
-    in_ms = set(_GPU_TABLE_MS) <= set(titles)
-    is_bytes = size is not None and size.dimension == _DATA
+    size, time = (split[places[what]][1] for what in ("size", "time"))
     if titles[places["size"]] == "bytes" or ("type" not in places and size is None):
-        size, is_bytes = unit("B"), True
-    if (time is None or time.dimension != _TIME) and not in_ms:
+        size = unit("B")
+    if set(_GPU_TABLE_MS) <= set(titles):
+        time = unit("ms")
+    if time is None or time.dimension != _TIME:
         msg = f"{place}: column {titles[places['time']]} has no unit of time; name it time_us"
         raise MeasurementError(msg)
-    scales = {
-        "size": size.scale if is_bytes and size is not None else 0.0,
-        "time": time.scale if time is not None and not in_ms else 1e-3,
-    }
-    return places, scales
+    in_bytes = size.scale if size is not None and size.dimension == _DATA else 0.0
+    return places, {"size": in_bytes, "time": time.scale}
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Judge configurations by the probability that all goals hold, for uncertain parameters."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -155,15 +155,23 @@ class ByChance:
         acting = acting_rate(member.model, {**of_load(values), **grid}, member.further[draws])
         every = {name: np.tile(drawn, rows) for name, drawn in values.items()}
         every |= {name: np.repeat(column, width) for name, column in part.items()}
-        late = [k for k, name in enumerate(names) if acting is not None and is_time(name)]
-        soon = [k for k in range(len(names)) if k not in late]
-        outputs = np.empty((rows * width, len(names)))
-        if soon:
-            outputs[:, soon] = outputs_over(member.model, every, [names[k] for k in soon])
-        if acting is not None and late:
-            every[ARRIVAL_RATE] = acting.ravel()
-            outputs[:, late] = outputs_over(member.model, every, [names[k] for k in late])
+        outputs = _outputs_at(member.model, every, names, acting)
         return all_met(self.certain.goals, outputs).reshape(rows, width)
+
+
+def _outputs_at(
+    model: Model, every: Columns, names: Sequence[str], acting: FloatArray | None
+) -> FloatArray:
+    """Outputs by row; times at the rate that acts on them, where it is another."""
+    late = [k for k, name in enumerate(names) if acting is not None and is_time(name)]
+    soon = [k for k in range(len(names)) if k not in late]
+    outputs = np.empty((next(iter(every.values())).size, len(names)))
+    if soon:
+        outputs[:, soon] = outputs_over(model, every, [names[k] for k in soon])
+    if acting is not None and late:
+        at_rate = {**every, ARRIVAL_RATE: acting.ravel()}
+        outputs[:, late] = outputs_over(model, at_rate, [names[k] for k in late])
+    return outputs
 
 
 def by_chance(

@@ -46,6 +46,13 @@ def seeded(function, about, count, arguments=None):
         yield from done(function, seeds)
 
 
+def seeded_rows(function, about, count, page, titles):
+    """Run seeds that have some rows each, and store all these rows."""
+    rows = [row for each in seeded(function, about, count) for row in each]
+    store(page, titles, rows)
+    return rows
+
+
 def renewed(function, about, count, page, titles, arguments=None):
     """Run seeds and store their rows, which begin with the seed, in place of earlier ones.
 

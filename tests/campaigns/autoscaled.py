@@ -127,8 +127,7 @@ def table(rows):
 
 def main():
     """Store the rows, and print the table of the page."""
-    each = campaigns.seeded(both, __doc__, 100)
-    campaigns.store(PAGE, TITLES, [row for rows in each for row in rows])
+    campaigns.seeded_rows(both, __doc__, 100, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 
 

@@ -45,8 +45,7 @@ def errors(seed):
 
 def main():
     """Store the rows, and print the largest error."""
-    rows = [row for each in campaigns.seeded(errors, __doc__, 6000) for row in each]
-    campaigns.store(PAGE, TITLES, rows)
+    rows = campaigns.seeded_rows(errors, __doc__, 6000, PAGE, TITLES)
     print(f"{len(rows)} classes, largest error {max(abs(float(row[-1])) for row in rows)}%")
 
 

@@ -120,8 +120,7 @@ def table(rows):
 
 def main():
     """Store the rows, and print the table of the page."""
-    rows = [row for each in campaigns.seeded(errors, __doc__, 48) for row in each]
-    campaigns.store(PAGE, TITLES, rows)
+    rows = campaigns.seeded_rows(errors, __doc__, 48, PAGE, TITLES)
     print("\n".join(table(rows)))
 
 

@@ -24,6 +24,7 @@ from headway.models.structure.graph import ModelGraph
 from headway.models.structure.parts.structure import CLASS_KEYS, CLASS_PLACES
 from headway.queueing.disciplines.table import DEFAULT
 from headway.queueing.stations.abilities import QueueChoice
+from headway.queueing.stations.base import Station
 from headway.queueing.stations.listed.kinds import station_kind, station_kinds
 
 if TYPE_CHECKING:
@@ -44,16 +45,7 @@ class Stations(Entries):
         kind = str(given.pop("kind", ""))
         if kind == FORK:
             return self._fork(graph, name)
-        if not kind:
-            msg = f"{name} has no kind{nearest('', station_kinds())}"
-            raise self.place.error(msg, "stations", name)
-        with self.place("stations", name, "kind"):
-            made = station_kind(kind)
-        keys = station_keys(made)
-        self.check_keys("stations", name, given, keys)
-        if missing := [key for key, allowed in keys.items() if allowed.needed and key not in given]:
-            msg = f"{kind} needs {missing[0]}"
-            raise self.place.error(msg, "stations", name)
+        made = self._kind(name, kind, given)
         table = {_PYTHON_KEYS.get(key, key): entry for key, entry in given.items()}
         visits, blocking = table.pop("visits", None), str(table.pop("blocking", ""))
         oldest = table.pop("drop_older_than", None)
@@ -72,6 +64,20 @@ class Stations(Entries):
         copies = values.get("replicas")
         how = (discipline, scvs, blocking, copies, route, read.get("drop_older_than"))
         return graph.station(name, station, read.get("visits"), times, *how)
+
+    def _kind(self, name: str, kind: str, given: Mapping[str, Any]) -> type[Station]:
+        """The kind of a station; refuses keys that it does not have or that it lacks."""
+        if not kind:
+            msg = f"{name} has no kind{nearest('', station_kinds())}"
+            raise self.place.error(msg, "stations", name)
+        with self.place("stations", name, "kind"):
+            made = station_kind(kind)
+        keys = station_keys(made)
+        self.check_keys("stations", name, given, keys)
+        if missing := [key for key, allowed in keys.items() if allowed.needed and key not in given]:
+            msg = f"{kind} needs {missing[0]}"
+            raise self.place.error(msg, "stations", name)
+        return made
 
     def _fork(self, graph: ModelGraph, name: str) -> ModelGraph:
         """Add a fork."""
