@@ -72,17 +72,19 @@ def network_bounds(
     ends = {"asymptotic": (lower, upper)}
     alike = all(_steady(station, population) for station, _ in queues)
     if alike and all(np.allclose(most, least * jobs, rtol=1e-12) for least, most in stays):
-        demands = [least for least, _ in stays]
-        kinds = {
-            "balanced job": balanced_job_bounds,
-            "proportional": proportional_bounds,
-            "geometric": geometric_bounds,
-        }
-        for name, kind in kinds.items():
-            limits = kind(demands, population, think)
+        for name, bounds in _OF_DEMANDS.items():
+            limits = bounds([least for least, _ in stays], population, think)
             ends[name] = limits.throughput_lower, limits.throughput_upper
     apart = still - think + np.asarray(think_time, float)  # delays are part of the response time
     return {name: in_order(*limits, jobs, apart) for name, limits in ends.items()}
+
+
+_OF_DEMANDS = {
+    "balanced job": balanced_job_bounds,
+    "proportional": proportional_bounds,
+    "geometric": geometric_bounds,
+}
+"""Bounds from the demands at single servers alone."""
 
 
 def _steady(station: Station, population: Amount) -> bool:

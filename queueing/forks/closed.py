@@ -104,21 +104,8 @@ def solve_forked(
     >>> round(float(found.throughput[0]), 12)  # one job: 1 / (3/2)
     0.666666666667
     """
-    for name, station in stations.items():
-        if station.can.scv is None and not station.can.forks:
-            msg = (
-                f"{name}: {station.label} is not supported in a closed network with "
-                "a fork; use "
-                "MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
-            )
-            raise GraphError(msg)
     most = int(population.max(initial=0))
-    if most > MOST:
-        msg = (
-            f"population is {most}; a closed network with a fork supports at most "
-            f"{MOST:,}; reduce it"
-        )
-        raise InvalidParameter(msg)
+    _check(stations, most)
     queues = {n: ForkQueue(s, visits[n]) for n, s in stations.items() if n not in branches}
     forks = ClosedForks(stations, branches, visits, queues)
     rate = through = np.zeros(population.shape)
@@ -142,6 +129,23 @@ def solve_forked(
     return ClosedForkSolution(
         rate, np.array([np.broadcast_to(found[n], rate.shape) for n in stations])
     )
+
+
+def _check(stations: Mapping[str, Station], most: int) -> None:
+    """Refuse kinds whose variation of service is not known, and too many jobs."""
+    for name, station in stations.items():
+        if station.can.scv is None and not station.can.forks:
+            msg = (
+                f"{name}: {station.label} is not supported in a closed network with a fork; use "
+                "MM1, MMm, MD1, MG1, MGm, Parallel or Delay"
+            )
+            raise GraphError(msg)
+    if most > MOST:
+        msg = (
+            f"population is {most}; a closed network with a fork supports at most "
+            f"{MOST:,}; reduce it"
+        )
+        raise InvalidParameter(msg)
 
 
 def _spent(own: Times, times: Times, names: Sequence[str]) -> FloatArray:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from headway.columns import distinct_columns
 from headway.errors import InvalidParameter, MeasurementError, nearest
+from headway.kinds import FloatArray
 from headway.models.inference.searching.joint import shares
 from headway.models.inference.searching.loss import Loss
 from headway.models.inference.searching.problem import RELATIVE_NOISE, Ends, Problem, SearchBounds
@@ -62,10 +63,7 @@ def problem(
     _check_measured(match, source)
     _check_offered(match, source)
     _check_points(match, len(free), source)
-    each = [one.measured for one in match.each]
-    measured = np.concatenate([one.values for one in each])
-    digits = np.concatenate([np.nan_to_num(one.resolution) for one in each])
-    sigma = measured * np.sqrt(RELATIVE_NOISE**2 + (digits / (math.sqrt(3) * measured)) ** 2)
+    measured, sigma = _measured(match)
     whole = tuple(name for name in free if name in counts(model.graph))
     added = {name: more for name, more in match.added.items() if name in free}
     inputs = {name: values for name, values in match.inputs.items() if name not in added}
@@ -93,10 +91,19 @@ def problem(
         loss=loss,
         outputs=tuple(one.output for one in match.each),
         share=shares(match, at_points, free),
-        scatter=(1.0,) * len(each),
+        scatter=(1.0,) * len(match.each),
         added=added,
         places=_places(match),
     )
+
+
+def _measured(match: Match) -> tuple[FloatArray, FloatArray]:
+    """All measured numbers, and their standard deviations: noise, and digits that are not shown."""
+    each = [one.measured for one in match.each]
+    measured = np.concatenate([one.values for one in each])
+    digits = np.concatenate([np.nan_to_num(one.resolution) for one in each])
+    sigma = measured * np.sqrt(RELATIVE_NOISE**2 + (digits / (math.sqrt(3) * measured)) ** 2)
+    return measured, sigma
 
 
 def _check_law(at_points: Model, match: Match) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from headway.errors import InvalidParameter
 from headway.models.language.verbs import who_does
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import Request, percentile_name
@@ -65,4 +66,8 @@ def layered_percentiles(solution: "Solution", requests: Sequence[Request]) -> "S
 def _simulated(model: Model, percents: tuple[float, ...]) -> _Simulation:
     """One simulation of a given number of events, so that every machine says the same."""
     simulate: Callable[..., _Simulation] = who_does(Model, "simulate")
-    return simulate(model, HALF_WIDTH, 1, percents, at_most=EVENTS, settles=True)
+    try:
+        return simulate(model, HALF_WIDTH, 1, percents, at_most=EVENTS, settles=True)
+    except InvalidParameter as error:
+        msg = f"percentiles are simulated, where {error}, and simulate all (--method simulation)"
+        raise InvalidParameter(msg) from None

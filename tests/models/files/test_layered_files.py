@@ -334,6 +334,9 @@ def test_percentiles_end_with_the_width_that_their_events_reach(monkeypatch):
     note = re.fullmatch(r"percentiles simulated, within (.*)% \(95%\)", found.approximation)
     assert 0.2 < float(note[1]) < 3
     assert found["response_time_p95"] == pytest.approx(-0.01 * np.log(0.05), rel=0.03)
+    monkeypatch.setattr(layered_times, "EVENTS", 1e4)
+    with pytest.raises(HeadwayError, match="percentiles are simulated, where half widths of 0.2%"):
+        parse_model(ALONE).solve().with_percentiles([95])
 
 
 def test_a_check_simulates_every_part():
