@@ -39,6 +39,12 @@ MOMENTS = frozenset({
 })  # fmt: skip
 """Titles of points in time."""
 
+ENDS = frozenset({"end", "to", "until", "stop", "finish"})
+"""Titles of the ends of periods, beside those of their starts."""
+
+EXAMPLE = "time_s,rate_per_s"
+"""A header of a day, as refusals show it."""
+
 _PARTS = frozenset({"date", "time", "clock", *_EVERY})
 """Titles of what may be a part of a point in time."""
 
@@ -51,6 +57,7 @@ OF_MEAN = "of_mean"
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
 _LOCAL = re.compile(r"\s*\d{4}-\d\d-\d\d[T ][\d:.,]*\s*")
 _ZONED = re.compile(r"\s*\d{4}-.*[+-](?!00(:?00)?\s*$)\d\d(:?\d\d)?\s*")
+_OF_UNKNOWN = re.compile(r"\bper\b|_per_|/")
 _REGULAR = 0.8
 """Share of steps of equal length above which a longer one is a gap. Chosen."""
 
@@ -113,7 +120,8 @@ def rates_of_text(text: str, source: str) -> TimedRates:
 
     Times are numbers in the unit of their title or seconds, points in time in ISO 8601, or times of
     day such as 08:30. Each rate holds from its time to the next; the last one for as long as the
-    one before. Counts are those of the requests that arrived in that time.
+    one before, or until its end where a column of `ENDS` has one for each. Counts are those of the
+    requests that arrived in that time.
 
     Raises
     ------
@@ -126,8 +134,8 @@ def rates_of_text(text: str, source: str) -> TimedRates:
     >>> rates_of_text("minute,requests\n0,120\n1,600\n", "day.csv").rates
     (2.0, 10.0)
     """
-    header, rows = header_and_rows(text, source)
-    check_cells(header, rows, source)
+    header, rows = header_and_rows(text, source, EXAMPLE)
+    check_cells(header, rows, source, EXAMPLE)
     when = moment_column(header)
     if when is None and len(header) == 2:
         when = 0
@@ -141,13 +149,19 @@ def rates_of_text(text: str, source: str) -> TimedRates:
     _check_whole(header, source)
     lines = [line for line, _ in rows]
     starts = moments(header[when], [row[when] for _, row in rows], lines, source)
+    ends = _ends(header, when, rows, source)
     cells = zip([row[what] for _, row in rows], lines, strict=True)
     amounts = np.array([_amount(cell, f"{source}:{line}") for cell, line in cells])
-    return timed(starts, amounts, header[what], lines, source)
+    return timed(starts, amounts, header[what], lines, source, ends)
 
 
 def timed(
-    starts: FloatArray, amounts: FloatArray, title: str, lines: Sequence[int], source: str
+    starts: FloatArray,
+    amounts: FloatArray,
+    title: str,
+    lines: Sequence[int],
+    source: str,
+    ends: FloatArray | None = None,
 ) -> TimedRates:
     """Rates by time from a column of rates or of counts, whose times increase without a gap."""
     if len(starts) < 2:
@@ -160,20 +174,62 @@ def timed(
         )
         raise MeasurementError(msg)
     steps = np.diff(starts)
-    _check_steps(steps, lines, source)
-    each = np.append(steps, steps[-1])
+    _check_order(steps, lines, source)
+    if ends is None:
+        _check_gaps(steps, lines, source)
+        end = float(starts[-1] + steps[-1])
+    else:
+        _check_ends(starts, ends, lines, source)
+        end = float(ends[-1])
+    each = np.append(steps, end - starts[-1])
     name, of = split_header(title)
+    if of is None and _OF_UNKNOWN.search(name):
+        msg = (
+            f"{source}: {quoted(title)} has a unit that headway does not know; give rate_per_s, "
+            "rate_per_min or rate_per_hour"
+        )
+        raise MeasurementError(msg)
     counted = (of is None or of.dimension == unit("op").dimension) and plain_title(name) in COUNTS
     scale = 1 / each if counted else (of.scale if of is not None else 1.0)
     if not amounts.any():
         msg = f"{source}: its rates are all zero, so nothing arrives"
         raise MeasurementError(msg)
     rates = amounts * scale
-    end, relative = float(starts[-1] + steps[-1]), title.strip() == OF_MEAN
+    relative = title.strip() == OF_MEAN
     return TimedRates(tuple(starts.tolist()), tuple(rates.tolist()), end, relative)
 
 
-def _check_steps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
+def _ends(
+    header: Sequence[str], when: int, rows: Sequence[tuple[int, Sequence[str]]], source: str
+) -> FloatArray | None:
+    """Ends of the periods [s], in the unit of their own title or of the starts'; None without."""
+    names = _plain(header)
+    at = next((k for k, name in enumerate(names) if name in ENDS and k != when), None)
+    if at is None:
+        return None
+    title = header[when] if split_header(header[at])[1] is None else header[at]
+    return moments(title, [row[at] for _, row in rows], [line for line, _ in rows], source)
+
+
+def _check_ends(starts: FloatArray, ends: FloatArray, lines: Sequence[int], source: str) -> None:
+    """Refuse periods that end before they start, or elsewhere than where the next one starts."""
+    empty = np.flatnonzero(ends <= starts)
+    if len(empty):
+        msg = f"{source}:{lines[empty[0]]}: the period ends no later than it starts; mend its end"
+        raise MeasurementError(msg)
+    off = starts[1:] - ends[:-1]
+    apart = np.flatnonzero(np.abs(off) > 1e-6 * (ends - starts)[:-1])
+    if len(apart):
+        at = apart[0]
+        what = "a gap: starts {} s after" if off[at] > 0 else "an overlap: starts {} s before"
+        msg = (
+            f"{source}:{lines[at + 1]}: {what.format(digits(abs(off[at])))} the row before ends; "
+            "let each period end where the next one starts"
+        )
+        raise MeasurementError(msg)
+
+
+def _check_order(steps: FloatArray, lines: Sequence[int], source: str) -> None:
     back = np.flatnonzero(steps <= 0)
     if len(back):
         what = "goes backwards" if steps[back[0]] < 0 else "is the same"
@@ -182,6 +238,9 @@ def _check_steps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
             "and give each time once"
         ).replace("backwards as in", "backwards from")
         raise MeasurementError(msg)
+
+
+def _check_gaps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
     usual = float(np.median(steps))
     regular = np.abs(steps - usual) < 1e-6 * usual
     gap = np.flatnonzero(steps > 1.5 * usual)

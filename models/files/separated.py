@@ -168,26 +168,35 @@ def _cells(line: str, mark: str) -> int:
         return 0
 
 
-def header_and_rows(text: str, source: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+EXAMPLE = "throughput_ops_s,response_ms"
+"""A header of measured points, as refusals show it."""
+
+
+def header_and_rows(
+    text: str, source: str, example: str = EXAMPLE
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Split CSV text into its header and its rows with their line numbers."""
     if not text.strip():
-        msg = f"{source}: the file is empty; it needs a header such as throughput_ops_s,response_ms"
+        msg = f"{source}: the file is empty; it needs a header such as {example}"
         raise MeasurementError(msg)
     rows = rows_of(text, source)
     if not rows:
-        msg = f"{source}: has no rows; it needs a header such as throughput_ops_s,response_ms"
+        msg = f"{source}: has no rows; it needs a header such as {example}"
         raise MeasurementError(msg)
     return [title.strip() for title in rows[0][1]], rows[1:]
 
 
 def check_cells(
-    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], source: str
+    header: Sequence[str],
+    rows: Sequence[tuple[int, Sequence[str]]],
+    source: str,
+    example: str = EXAMPLE,
 ) -> None:
     """Refuse a table that is too long, has a bad header, or has rows of another length."""
     if len(rows) >= MOST_ROWS:
         msg = f"{source}: more rows than the limit of {MOST_ROWS:,}; average them first"
         raise MeasurementError(msg)
-    _check_header(header, source)
+    _check_header(header, source, example)
     for line, row in rows:
         if len(row) != len(header):
             cells, columns = counted(len(row), "cell"), counted(len(header), "column")
@@ -198,9 +207,9 @@ def check_cells(
         raise MeasurementError(msg)
 
 
-def _check_header(header: Sequence[str], source: str) -> None:
+def _check_header(header: Sequence[str], source: str, example: str) -> None:
     if all(number_of(title) is not None for title in header):
-        msg = f"{source}:1: no header; begin with titles, such as throughput_ops_s,response_ms"
+        msg = f"{source}:1: no header; begin with titles, such as {example}"
         raise MeasurementError(msg)
     if len(header) > MOST_COLUMNS:
         msg = (

@@ -12,6 +12,7 @@ from headway.kinds import FloatArray
 from headway.models.over.capacity import service_with
 from headway.models.over.changing import Scaled
 from headway.models.over.timeline import Scaling
+from headway.models.structure.planning.components import named
 from headway.queueing.methods.choice import choose
 from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.drain import Drain
@@ -43,11 +44,8 @@ def law_of(model: "Model") -> Autoscaler | None:
     if terms is None:
         return None
     given = model.at(arrival_rate=1.0) if model.graph.needs_arrival_rate else model
-    try:
+    with named("autoscaler", {each: given.inputs[each] for each in sorted(terms.names)}):
         return terms.evaluate(given.inputs)
-    except InvalidParameter as error:
-        msg = f"autoscaler: {error}"
-        raise InvalidParameter(msg) from None
 
 
 def started(model: "Model", law: Autoscaler) -> "Model":
@@ -107,6 +105,7 @@ def autoscaled(
     terms = model.graph.autoscaler
     assert terms is not None  # noqa: S101 - the law is its own
     serving = _Serving(model, terms, network.queue.name)
+    _check_scales(terms, law, serving)
     needed = _needed(network.rates, law, serving)
     count = int(_replicas(model, terms))
     if target is not None:
@@ -122,6 +121,17 @@ def _check_alone(network: TimedNetwork) -> None:
     if why:
         what = why.replace("{asked}", "forward").rpartition("; ")[0]
         msg = f"{what}, also under an autoscaler; use method simulation"
+        raise GraphError(msg)
+
+
+def _check_scales(terms: "AutoscalerTerms", law: Autoscaler, serving: "_Serving") -> None:
+    """Refuse an autoscaler whose replicas change nothing at the queue."""
+    fewest, most = int(law.minimum), int(law.maximum)
+    if fewest < most and serving(fewest) == serving(most):
+        msg = (
+            f"autoscaler: it scales {terms.scales}, and {serving.name} serves alike with {fewest} "
+            f'and with {most} of them; write servers = "{terms.scales}" there'
+        )
         raise GraphError(msg)
 
 
@@ -205,6 +215,7 @@ class _Serving:
     """The service of a number of replicas."""
 
     def __init__(self, model: "Model", terms: "AutoscalerTerms", name: str) -> None:
+        self.name = name
         self.known = lru_cache(maxsize=None)(
             lambda count: service_with(model.at({terms.scales: count}), name)
         )

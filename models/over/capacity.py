@@ -246,13 +246,16 @@ def _lacking(place: SimulatedStation, plan: Blueprint) -> str:
     (jobs,) = plan.classes
     delay = not np.isfinite(serving.servers)
     if jobs.clients is not None:
-        return "its clients give up, which method {asked} cannot follow; use method simulation"
+        return "its clients give up, which no law of time follows; use method simulation"
     if any(stream.scv != 1 or stream.batch is not None for stream in jobs.streams):
         return "its arrivals are not Poisson; use method simulation"
     if serving.queues > 1 or serving.needed or serving.paces or serving.budget:
-        return "method {asked} does not support such a station; use method simulation"
+        return "no law of time follows such a station; use method simulation"
     if place.by_turns or (place.shared and not delay):
-        return f"method {{asked}} is in order of arrival, not {place.discipline}; use simulation"
+        return (
+            f"laws of time are for jobs in order of arrival, not {place.discipline}; use method "
+            "simulation"
+        )
     if not delay and (serving.scv != 1 or any(scv != 1 for scv in place.scvs.values())):
         return "its services are not exponential; use method simulation"
     return ""

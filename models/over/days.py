@@ -10,7 +10,14 @@ import numpy as np
 
 from headway.errors import MeasurementError
 from headway.kinds import FloatArray
-from headway.models.files.courses import LARGEST, TimedRates, moment_column, moments, rates_of_text
+from headway.models.files.courses import (
+    EXAMPLE,
+    LARGEST,
+    TimedRates,
+    moment_column,
+    moments,
+    rates_of_text,
+)
 from headway.models.files.intake import read_text
 from headway.models.files.separated import check_cells, header_and_rows
 from headway.numerals import digits
@@ -107,8 +114,8 @@ def day_of_text(text: str, source: str) -> Day:
         form = "%d/%b/%Y:%H:%M:%S %z"
         points = [datetime.strptime(each, form).timestamp() for each in bracketed]
         return _of_points(np.array(points), source)
-    header, rows = header_and_rows(text, source)
-    check_cells(header, rows, source)
+    header, rows = header_and_rows(text, source, EXAMPLE)
+    check_cells(header, rows, source, EXAMPLE)
     when = moment_column(header)
     try:
         return _of_rates(rates_of_text(text, source))

@@ -22,16 +22,17 @@ from headway.models.over.autoscaled import (
 from headway.models.over.capacity import TIME, check_followed, own_day, rates_over, timed_network
 from headway.models.over.days import PERIODS, Day, day_of_file, merged, nice_step, shipped_day
 from headway.models.over.timeline import Periods, Scaling, Timeline
+from headway.numerals import digits
 from headway.queueing.methods.choice import choose
 from headway.queueing.methods.method import Error
-from headway.queueing.methods.registry import check_method
+from headway.queueing.methods.registry import AUTO, check_method, methods
 from headway.queueing.transient.autoscaler import Autoscaler
 from headway.queueing.transient.careful import MOST_STATES
 from headway.queueing.transient.drain import Drain, drain
 from headway.queueing.transient.forward import Piece, exactly
 from headway.queueing.transient.means import TimedMeans
 from headway.queueing.transient.measured import AUTOSCALED_ERROR
-from headway.queueing.transient.network import TimedNetwork, lone, markov
+from headway.queueing.transient.network import TimedNetwork, lone, markov, unfollowed
 from headway.queueing.transient.scaled import Course, Target, looks_of
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ def _asked(
     network = timed_network(model, edges, _rates(model, load, edges), begin)
     wanted = None if target is None else quantity(target, _SECOND, "target")
     if wanted is not None and not 0 < wanted < inf:
-        raise InvalidParameter("the target must be a time above 0")
+        msg = f"target is {target!r}; it must be a time above 0"
+        raise InvalidParameter(msg)
     return _Asked(model, load, network, law, periods, fine, wanted, percentiles)
 
 
@@ -287,7 +289,10 @@ def _edges(load: Day, every: float | str | None) -> tuple[FloatArray, FloatArray
     first, last = load.edges[0], load.edges[-1]
     own = nice_step(load.length, PERIODS) if every is None else quantity(every, _SECOND, "every")
     if not 0 < own <= load.length * (1 + 1e-9):
-        msg = "periods must be longer than 0 and no longer than the day"
+        msg = (
+            f"every is {every!r}; periods must be longer than 0 and no longer than the day, "
+            f"{digits(load.length)} s"
+        )
         raise InvalidParameter(msg)
     short = min(MINUTE if load.length >= WORST * MINUTE else nice_step(load.length, WORST), own)
     periods, minutes = (_steps(first, last, step) for step in (own, short))
@@ -338,6 +343,8 @@ def _mean_rate(model: "Model") -> float:
 def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, Error]]:
     """The solution by the first method that applies, or by the one asked for."""
     refused: HeadwayError | None = None
+    if method == AUTO and lone(network) and not markov(network) and not _follows(network):
+        raise GraphError(unfollowed(network))
     for row in choose(network, method):
         try:
             means: TimedMeans = row.solve(network)
@@ -346,6 +353,12 @@ def _solved(network: TimedNetwork, method: str) -> tuple[TimedMeans, tuple[str, 
             continue
         return means, (row.name, row.error_of(network))
     raise refused or GraphError("no method follows this network over time")
+
+
+def _follows(network: TimedNetwork) -> bool:
+    """Whether any method follows a network over time."""
+    rows = methods().values()
+    return any(network.subject in row.subjects and not row.missing(network) for row in rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,18 +118,39 @@ class TimedNetwork:
 def lone(network: TimedNetwork) -> str:
     """Why the network has no single queue to follow; empty if it has."""
     if len(network.queues) != 1:
-        names = ", ".join(network.stations[k].name for k in network.queues)
         return (
-            f"method {{asked}} follows one queue, and there are {len(network.queues)} ({names}); "
-            "use method fluid or simulation"
+            f"method {{asked}} follows one queue, and there are {len(network.queues)} "
+            f"({_queues(network)}); use method {_instead(network)}"
         )
     k = network.queues[0]
-    if network.visits[k] != 1 or (network.onward[k].any() and _returns(network, k)):
+    if not _comes_once(network):
         return (
             f"{network.stations[k].name}: jobs come {digits(network.visits[k])} times, and method "
-            "{asked} follows those that come once; use method fluid or simulation"
+            f"{{asked}} follows those that come once; use method {_instead(network)}"
         )
     return ""
+
+
+def _queues(network: TimedNetwork) -> str:
+    return ", ".join(network.stations[k].name for k in network.queues)
+
+
+def _comes_once(network: TimedNetwork) -> bool:
+    """Whether jobs come once to the first queue."""
+    k = network.queues[0]
+    return bool(network.visits[k] == 1 and not (network.onward[k].any() and _returns(network, k)))
+
+
+def _instead(network: TimedNetwork, *others: str) -> str:
+    """Methods for what another does not know: those that may apply, and simulation."""
+    one = len(network.queues) == 1 and _comes_once(network)
+    plain = not any(
+        np.isfinite(service.places) or service.speeds
+        for station in network.stations
+        for service in station.services
+    )
+    names = [*(["forward"] if one else []), *(["fluid"] if plain else []), *others]
+    return " or ".join([", ".join(names), "simulation"]) if names else "simulation"
 
 
 def _returns(network: TimedNetwork, queue: int) -> bool:
@@ -148,7 +169,7 @@ def roomy(network: TimedNetwork) -> str:
         if any(np.isfinite(service.places) for service in station.services):
             return (
                 f"{station.name}: has places, and method {{asked}} is for queues without a limit; "
-                "use method forward or simulation"
+                f"use method {_instead(network)}"
             )
     return ""
 
@@ -159,7 +180,7 @@ def by_servers(network: TimedNetwork) -> str:
         if any(service.speeds for service in station.services):
             return (
                 f"{station.name}: its speed depends on the number there, which method {{asked}} "
-                "does not know; use method forward or simulation"
+                f"does not know; use method {_instead(network)}"
             )
     return ""
 
@@ -177,7 +198,10 @@ def startable(network: TimedNetwork) -> str:
 def unhurried(network: TimedNetwork) -> str:
     """Refuse a given start, which a method without memory would ignore."""
     if network.start is not None:
-        return "method {asked} has no memory of a start; use method forward, or --start steady"
+        return (
+            "method {asked} has no memory of a start; "
+            f"use method {_instead(network)}, or --start steady"
+        )
     return ""
 
 
@@ -189,6 +213,25 @@ def never_full(network: TimedNetwork) -> str:
             if rate * visits >= service.fastest and not np.isfinite(service.places):
                 return (
                     f"{station.name}: from {digits(network.edges[part])} s on the load is above "
-                    "its capacity, so there is no steady state; use method {asked_instead}"
-                ).replace("{asked_instead}", "forward, fluid or simulation")
+                    f"its capacity, so there is no steady state; use method {_instead(network)}"
+                )
     return ""
+
+
+def unfollowed(network: TimedNetwork) -> str:
+    """What in a network of queues no method follows over time, and the one that plays it."""
+    what = f"{len(network.queues)} queues ({_queues(network)})"
+    if len(network.queues) == 1:
+        what = f"a queue to which jobs come back ({_queues(network)})"
+    speeds = [s.name for s in network.stations if any(each.speeds for each in s.services)]
+    if speeds:
+        limit = f"a speed by the number there at {', '.join(speeds)}"
+    else:
+        limited = [s.name for s in network.stations if any(map(_is_limited, s.services))]
+        also = "a load above a capacity" if network.start is None else "a given start"
+        limit = f"places at {', '.join(limited)} and {also}"
+    return f"no law of time follows {what} with {limit}; use method simulation"
+
+
+def _is_limited(service: Service) -> bool:
+    return bool(np.isfinite(service.places))

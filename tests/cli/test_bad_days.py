@@ -22,6 +22,7 @@ from = "cpu"
 to = "db"
 """
 )
+LIMITED = TWO.replace('"MM1"', '"MM1K"\ncapacity = 4')
 SCALED = POOL + '[autoscaler]\nscales = "n"\ntarget = "60%"\nmaximum = 4\n'
 DAY = "time,rate\n0,50\n60,90\n"
 
@@ -40,6 +41,27 @@ def clients(text, model=POOL):
         (POOL, "time,rate\n0,5\n60,nan\n", (), "the rate is 'nan'"),
         (POOL, "time,rate\n0,5\n", (), "has one row; a rate that changes needs two or more"),
         (POOL, "time,rate\n", (), "has a header but no rows"),
+        (
+            POOL,
+            "start,end,rate\n0,60,5\n90,120,6\n",
+            (),
+            "d.csv:3: a gap: starts 30 s after the row before ends; let each period end where the "
+            "next one starts",
+        ),
+        (
+            POOL,
+            "from,to,rate\n0,60,5\n50,120,6\n",
+            (),
+            "d.csv:3: an overlap: starts 10 s before the row before ends",
+        ),
+        (
+            POOL,
+            "start_min,end_min,rate\n0,1,5\n1,1,6\n",
+            (),
+            "d.csv:3: the period ends no later than it starts",
+        ),
+        (POOL, "time,rate_per_day\n0,5\n60,6\n", (), "has a unit that headway does not know"),
+        (POOL, "", (), "it needs a header such as time_s,rate_per_s"),
         (POOL, DAY, ("--every", "9h"), "no longer than the day"),
         (POOL, DAY, ("--start", "full"), "steady, empty, or backlog=N"),
         (POOL.replace("n = 2", "n = 2\npopulation = 5"), DAY, (), "solve it at its highest load"),
@@ -50,7 +72,36 @@ def clients(text, model=POOL):
             ("--method", "fluid"),
             "use method simulation",
         ),
+        (
+            LIMITED,
+            "time,rate\n0,50\n36000,90\n72000,400\n",
+            (),
+            "no law of time follows 2 queues (cpu, db) with places at db and a load above a "
+            "capacity; use method simulation",
+        ),
+        (LIMITED, DAY, ("--method", "fluid"), "queues without a limit; use method simulation"),
         (clients("retries = 3"), DAY, (), "retries need a timeout"),
+        (clients('timeout = "1 s", retries = -1'), DAY, (), "m.toml:9 [arrivals.cpu]: retries is"),
+        (
+            clients('timeout = "1 s", retries = "n"'),
+            DAY,
+            ("--set", "n=-2"),
+            "clients of the arrivals: retries is -2; it must be a whole number of 0 or more (n = "
+            "-2)",
+        ),
+        (
+            SCALED + 'minimum = "n"\n',
+            DAY,
+            ("--set", "n=7"),
+            "autoscaler: minimum is 7, above the maximum of 4; swap them (n = 7)",
+        ),
+        (
+            SCALED.replace('servers = "n"', "servers = 3"),
+            DAY,
+            (),
+            "autoscaler: it scales n, and cpu serves alike with 1 and with 4 of them; write "
+            'servers = "n" there',
+        ),
         (clients('timeout = "1 s", retries = 3, retry_budget = "150%"'), DAY, (), "0 to 100%"),
         (
             POOL + '[arrivals.cpu]\nrates = { "0 s" = 5, "1 min" = 9 }\nperiod = "30 s"\n',

@@ -480,6 +480,8 @@ class TrafficBuilding(Reading):
         from headway.models.structure.parts.clients import ClientTerms
 
         terms = ClientTerms(tuple(read.items()), server_notices)
+        if not terms.names:
+            terms.evaluate({})
         known = graph.clients.get(job_class, terms)
         if known != terms:
             msg = f"{who}: their patience differs by station; give each a class of its own"

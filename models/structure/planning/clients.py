@@ -48,7 +48,8 @@ def client_steps(graph: Structure) -> list[AnyStep]:
 
 
 def _clients(name: str, terms: ClientTerms, loses: bool, values: Values) -> Clients:  # noqa: FBT001
-    with named(f"class {name}" if name else "clients"):
+    given = {each: values[each] for each in sorted(terms.names)}
+    with named(f"class {name}" if name else "clients of the arrivals", given):
         clients = terms.evaluate(values)
         check_returns(clients, loses=loses)
     return clients

@@ -6,6 +6,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias
 
+import numpy as np
+
 from headway.errors import InvalidParameter
 from headway.kinds import Amount
 from headway.models.language.algorithms import ALGORITHMS
@@ -21,6 +23,7 @@ from headway.models.structure.parts.keys import (
     visits_by,
 )
 from headway.models.structure.parts.structure import Structure
+from headway.numerals import digits
 
 
 class Step(NamedTuple, Generic[Given]):
@@ -116,10 +119,18 @@ def build(
 
 
 @contextmanager
-def named(name: str) -> Iterator[None]:
-    """Prefix a component's errors with its name."""
+def named(name: str, given: Mapping[str, object] = _NOTHING) -> Iterator[None]:
+    """Prefix a component's errors with its name, and end them with the parameters that it has."""
     try:
         yield
     except InvalidParameter as error:
-        msg = f"{name}: {error}"
+        with_them = ", ".join(f"{key} = {_short(value)}" for key, value in given.items())
+        msg = f"{name}: {error}{with_them and f' ({with_them})'}"
         raise InvalidParameter(msg) from None
+
+
+def _short(value: object) -> str:
+    """A value, or its first and last."""
+    each = np.ravel(np.asarray(value, float))
+    ends = each if len(each) < 3 else each[[0, -1]]
+    return "..".join(dict.fromkeys(digits(one) for one in ends))

@@ -201,3 +201,11 @@ def test_a_trace_has_times_that_can_be():
 def test_the_column_that_has_the_unit_of_a_rate_is_taken(content, starts, rates):
     found = rates_of_text(content, "day.csv")
     assert (found.starts, found.rates) == (starts, rates)
+
+
+def test_periods_with_an_end_last_until_it():
+    day = rates_of_text("start,end,rate\n0,60,5\n60,240,6\n", "day.csv")
+    assert (day.starts, day.rates, day.end) == ((0.0, 60.0), (5.0, 6.0), 240.0)
+    counted = rates_of_text("start_min,end_min,requests\n0,1,120\n1,5,480\n", "day.csv")
+    assert counted.rates == pytest.approx((2.0, 2.0), rel=1e-12)
+    assert counted.end == 300
