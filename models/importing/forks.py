@@ -195,20 +195,21 @@ def _counts(strategy: ForeignParameter | None, place: str) -> dict[str, int]:
             "branch"
         )
         raise ModelFileError(msg)
-    counts: dict[str, int] = {}
-    for _, path in listed.parts:
-        way, numbers = path.part("outUnitProbability"), path.part("JobsPerLinkDis")
-        target = "" if way is None else way.text("stationName") or ""
-        chances = [] if numbers is None else [entry for _, entry in numbers.parts]
-        shares = [each.text("probability") for each in (way, *chances) if each is not None]
-        if len(chances) != 1 or any(number(p, f"{place}: {quoted(target)}") != 1 for p in shares):
-            msg = (
-                f"{place}: a random number of parts to {quoted(target)} is not supported; send "
-                "one part"
-            )
-            raise ModelFileError(msg)
-        counts[target] = whole(chances[0].text("numbers"), f"{place}: parts to {quoted(target)}")
-    return counts
+    return dict(_parts_to(path, place) for _, path in listed.parts)
+
+
+def _parts_to(path: ForeignParameter, place: str) -> tuple[str, int]:
+    """A branch, and its number of parts; refuses a random one."""
+    way, numbers = path.part("outUnitProbability"), path.part("JobsPerLinkDis")
+    target = "" if way is None else way.text("stationName") or ""
+    chances = [] if numbers is None else [entry for _, entry in numbers.parts]
+    shares = [each.text("probability") for each in (way, *chances) if each is not None]
+    if len(chances) != 1 or any(number(p, f"{place}: {quoted(target)}") != 1 for p in shares):
+        msg = (
+            f"{place}: a random number of parts to {quoted(target)} is not supported; send one part"
+        )
+        raise ModelFileError(msg)
+    return target, whole(chances[0].text("numbers"), f"{place}: parts to {quoted(target)}")
 
 
 def _needed(join: Section, branches: int, job_class: str, place: str) -> int:

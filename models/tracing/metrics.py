@@ -149,6 +149,22 @@ def _of_counters(
     loads: Sequence[Stretch],
 ) -> dict[str, dict[str, float]]:
     """Mean number of processors kept busy, by service and load, from counters."""
+    busy: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for service, samples in _counters(series, source, services):
+        for load in loads:
+            rate = _rate(samples, load)
+            if rate is not None:
+                busy[service][load.name] += rate
+    if not busy:
+        msg = f"{source}: its samples are not of the time of the traces; query that time"
+        raise MeasurementError(msg)
+    return busy
+
+
+def _counters(
+    series: Sequence[tuple[Labels, Samples]], source: str, services: Sequence[str]
+) -> list[tuple[str, Samples]]:
+    """Counters of processor time by service; of all processors together where there are some."""
     counters = [
         (labels, samples)
         for labels, samples in series
@@ -161,16 +177,7 @@ def _of_counters(
     mine = [each for each in counters if each[0].get(whose) in services]
     if any(labels.get("cpu") == "total" for labels, _ in mine):
         mine = [each for each in mine if each[0].get("cpu") == "total"]
-    busy: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for labels, samples in mine:
-        for load in loads:
-            rate = _rate(samples, load)
-            if rate is not None:
-                busy[labels[whose]][load.name] += rate
-    if not busy:
-        msg = f"{source}: its samples are not of the time of the traces; query that time"
-        raise MeasurementError(msg)
-    return busy
+    return [(labels[whose], samples) for labels, samples in mine]
 
 
 def _rate(samples: Samples, load: Stretch) -> float | None:

@@ -218,23 +218,35 @@ def blocking_saturation(network: BlockingNetwork, stations: Sequence[Station]) -
     most = [float(stations[k].capacity) / opened.visits[k] for k in visited]
     if not core.arrival_rate:
         return min(most, default=inf)
-    if _has_chain(core, inner):
-        own = saturation(core)
-        if network.closed and own == inf:
-            # A job always waits to enter: for an arrival rate a that is large beside services, X(a)
-            # = X - c / a + O(a**-2), so X = 2 X(2 a) - X(a).
-            fast = _CROWD * max(1 / room.service_time for room in core.rooms)
-            once, twice = (
-                solve_chain(replace(core, arrival_rate=k * fast)).throughput for k in (1, 2)
-            )
-            own = 2 * twice - once
-    elif core.windows:
-        apart = [k for k, v in enumerate(core.visits) if v > 0 and core.window_of(k) is None]
-        alone = (float(inner[k].capacity) / core.visits[k] for k in apart)
-        own = min([*window_limits(core, inner), *alone]) * core.arrival_rate
-    else:
-        own = decomposition.decomposed_saturation(core)
+    own = _core_saturation(core, inner)
+    if network.closed and own == inf and _has_chain(core, inner):
+        own = _crowded(core)
     return min([own / core.arrival_rate, *most], default=inf)
+
+
+def _core_saturation(core: BlockingNetwork, stations: Sequence[Station]) -> float:
+    """Saturation of the stations that block: by their chain, their regions, or station by station.
+
+    That of regions is the smallest limit of a region or of a station apart from them.
+    """
+    if _has_chain(core, stations):
+        return saturation(core)
+    if core.windows:
+        apart = [k for k, v in enumerate(core.visits) if v > 0 and core.window_of(k) is None]
+        alone = (float(stations[k].capacity) / core.visits[k] for k in apart)
+        return float(min([*window_limits(core, stations), *alone]) * core.arrival_rate)
+    return decomposition.decomposed_saturation(core)
+
+
+def _crowded(core: BlockingNetwork) -> float:
+    """Throughput while a job always waits to enter [1/s].
+
+    For an arrival rate a that is large beside services, X(a) = X - c / a + O(a**-2), so
+    X = 2 X(2 a) - X(a).
+    """
+    fast = _CROWD * max(1 / room.service_time for room in core.rooms)
+    once, twice = (solve_chain(replace(core, arrival_rate=k * fast)).throughput for k in (1, 2))
+    return 2 * twice - once
 
 
 def window_limits(network: BlockingNetwork, stations: Sequence[Station]) -> list[float]:
