@@ -158,3 +158,27 @@ def test_a_quantity_that_nothing_tells_is_refused():
     server = fit_server(Measurements.read(CURVE), high=700_000)
     with pytest.raises(InvalidParameter, match="no plausible fit determines"):
         server.next_loads("response_time@1e9")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_find_a_server_measured_close_to_saturation(seed):
+    """Its values lie in a place so small that none of the first draws is there.
+
+    Tolerance: 1%, as 95% intervals of three seeds need not all contain the truth.
+    """
+    server = catalogue_model("server").at(delay=39.5e-3, service_time=1.76e-3, servers=0.3815)
+    loads = np.array([40, 80, 110, 140, 160, 175, 215.6])  # it saturates at 216.8
+    scatter = 1 + 0.02 * np.random.default_rng(seed).standard_normal(loads.size)
+    times = scatter * np.asarray(server.solve(arrival_rate=loads).response_time)
+    rows = "\n".join(f"{x},{1e3 * y:.5g}" for x, y in zip(loads, times, strict=True))
+    table = Measurements.parse(f"throughput_ops_s,response_ms\n{rows}\n", "curve")
+
+    low, _, high = (
+        fit_server(table, forms="server,server-contention")
+        .highest_load("response_time<=80ms", budget=0)
+        .highest
+    )
+
+    truth = (1 - 1.76 / (80 - 39.5)) * 0.3815 / 1.76e-3  # where 39.5 + 1.76 / (1 - u) is 80 ms
+    assert 0.99 * low <= truth <= 1.01 * high
+    assert high < 1.08 * low  # it was 181 op/s to infinity
