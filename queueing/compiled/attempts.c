@@ -1,18 +1,18 @@
-/* Steps of the jobs that an attempt meets: headway.queueing.retries.followed; and of a fluid of
-   attempts: headway.queueing.retries.tipping. */
+/* How the jobs ahead of an attempt change, step by step (headway.queueing.retries.followed), and how
+   attempts flow when they are treated as a fluid (headway.queueing.retries.tipping). */
 #include <math.h>
 
 #include "kernels.h"
 
-/* An attempt in service, or that waits with so many departures before its turn, less one; by the
-   jobs there. */
+/* Probabilities of an attempt by the number of jobs present: in service, or waiting, where the row is
+   the number of departures before its turn, less one. */
 typedef struct {
-    ptrdiff_t jobs, rows, first; /* numbers of jobs; departures; fewest jobs where one waits */
+    ptrdiff_t jobs, rows, first; /* numbers of jobs; departures; fewest jobs with which an attempt waits */
     const double *up, *stays, *beside, *keeps;
     double turn;
 } Chain;
 
-/* A step of those that wait, row after row; `there` sums them as they were before it. */
+/* One step of the attempts that wait, row by row; `there` sums them as they were before the step. */
 static void wait_on(const Chain *c, const double *waits, double *moved, double *there)
 {
     ptrdiff_t most = c->jobs - 1;
@@ -24,7 +24,7 @@ static void wait_on(const Chain *c, const double *waits, double *moved, double *
         double *restrict next = moved + ahead * c->jobs;
         ptrdiff_t low = c->first + ahead < most ? c->first + ahead : most;
         double turn = ahead + 1 < c->rows ? c->turn : 0;
-        const double *restrict shorter = turn ? behind : now; /* none stand behind the last row */
+        const double *restrict shorter = turn ? behind : now; /* nobody is behind the last row */
         for (ptrdiff_t n = low; n < most; n++) {
             double stay = now[n] * c->keeps[n] + now[n - 1] * c->up[n - 1];
             there[n] += now[n];
@@ -35,7 +35,7 @@ static void wait_on(const Chain *c, const double *waits, double *moved, double *
     }
 }
 
-/* A step of those in service, some of whose turn came now. */
+/* One step of the attempts in service, including those whose turn came in this step. */
 static void serve_on(const Chain *c, const double *served, const double *waits, double *after)
 {
     ptrdiff_t most = c->jobs - 1;
@@ -50,7 +50,8 @@ static void serve_on(const Chain *c, const double *served, const double *waits, 
     }
 }
 
-/* Add what is there unanswered after each number of steps, times the chance of so many. */
+/* Sum the attempts that are still unanswered after each number of steps, weighted by the probability
+   of that number. */
 const char *unanswered_steps(const Argument *given)
 {
     Chain c = {.jobs = given[0].numbers.size, .first = given[5].count,
@@ -84,10 +85,10 @@ const char *unanswered_steps(const Argument *given)
     return NULL;
 }
 
-static const double CLOSE = 1e-3; /* share of a service within which waits are one */
+static const double CLOSE = 1e-3; /* waits closer than this share of a service count as equal */
 
-/* Of those that come together, with waits that are uniform from one to more: the shares that are
-   served too late, and dropped. */
+/* Of attempts that arrive together, whose waits are spread evenly between two values: the shares that
+   are served too late, and that are dropped. */
 static void fails(double wait, double more, const double *queue, double shares[2])
 {
     double scale = queue[0], limit = queue[1], served = more != 0 ? (queue[2] - wait) / more : 1;
@@ -103,7 +104,7 @@ static void fails(double wait, double more, const double *queue, double shares[2
     shares[1] = 1 - served;
 }
 
-/* Let a fluid of attempts flow until the time is over, or the queue stays empty. */
+/* Follow the fluid of attempts until the time is up, or the queue stays empty. */
 const char *flood_steps(const Argument *given)
 {
     const double *queue = given[0].numbers.at, *clients = given[1].numbers.at;

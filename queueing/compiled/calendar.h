@@ -1,5 +1,5 @@
-/* The calendar: a heap of events by time, and by number where times are equal; static. To be included
-   where Play is known: the events, the place of each owner's event, and counts in its clock. */
+/* The calendar: a heap of events, ordered by time and then by number. Static functions; include after
+   the definition of Play, which holds the events, the place of each owner's event, and the counters. */
 #ifndef HEADWAY_CALENDAR_H
 #define HEADWAY_CALENDAR_H
 
@@ -71,8 +71,8 @@ static void cancel(Play *p, int64_t owner)
         sink(p, place, last);
 }
 
-/* The event that is played leaves a hole in first place, which the next that is new fills. What it
-   held is still sooner than all others, so the rest of the heap does not notice. */
+/* The event being played leaves a hole at the top, which the next new event fills. The time left in
+   the hole is still the earliest, so the rest of the heap stays in order. */
 static void open_hole(Play *p)
 {
     p->at[p->event[0].owner] = NONE;

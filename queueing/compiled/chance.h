@@ -1,5 +1,6 @@
-/* Random numbers of streams, and samples; static. To be included where Play is known: its laws and
-   streams, those of laws first, the time, and the table of laws that have many numbers. */
+/* Random streams, and samples from them. Static functions; include after the definition of Play, which
+   holds the laws, the streams (those of the laws first), the time, and the table for laws with many
+   numbers. */
 #ifndef HEADWAY_CHANCE_H
 #define HEADWAY_CHANCE_H
 
@@ -34,8 +35,8 @@ INLINED double drawn(Play *p, ptrdiff_t stream)
     return unit((uint64_t)s->key, (uint64_t)s->next++);
 }
 
-/* Samples. Who needs several numbers has a stream of its own for each sample, so the k-th sample is
-   the same whatever came before. */
+/* Samples. A law that needs several numbers opens a stream for each sample, so the k-th sample does
+   not depend on those before it. */
 
 /* Polar method (Marsaglia and Bray 1964). */
 static double normal(uint64_t key, uint64_t *k)
@@ -67,9 +68,9 @@ static double gamma_sample(double shape, uint64_t key)
     }
 }
 
-/* Time to the next arrival by rates that change: the k-th of a table holds from its start on, and
-   they repeat with a period. The integral of the rate from now on to then is exponential, of mean 1:
-   whole periods of it first, then piece by piece. A table: starts, rates, integral of a period. */
+/* Time to the next arrival when rates change: each rate of a table holds from its start, and the table
+   repeats after a period. The integral of the rate until the arrival is exponential with mean 1: take
+   off whole periods first, then piece by piece. A table has starts, rates, and a period's integral. */
 static double by_rates(const Play *p, const Law *law, double left)
 {
     int64_t count = (int64_t)law->second, k = count - 1;

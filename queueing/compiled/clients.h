@@ -1,4 +1,4 @@
-/* The pool of jobs, and clients that may give up and ask again; static, for queues.h alone. */
+/* The pool of jobs, and clients that may give up and retry. Static functions, used by queues.h only. */
 #ifndef HEADWAY_CLIENTS_H
 #define HEADWAY_CLIENTS_H
 
@@ -8,8 +8,8 @@
 #include "chance.h"
 #include "lines.h"
 
-/* Laws stand in this order: service of each class at each station; of each class thinking, patience
-   and backing off; the gaps of each source. */
+/* Order of the laws: service by class and station; think time, patience and back-off by class; the
+   gaps of each source. */
 
 static ptrdiff_t thinking_law(const Play *p, int64_t class)
 {
@@ -31,7 +31,7 @@ static ptrdiff_t source_law(const Play *p, int64_t source)
     return thinking_law(p, 3 * p->classes) + source;
 }
 
-/* Owners of events: sources, then queues that are shared, then jobs. */
+/* Owners of events: sources, then shared queues, then jobs. */
 
 static int64_t owner_of_queue(const Play *p, int64_t q)
 {
@@ -70,7 +70,7 @@ static void drop(Play *p, int64_t j)
 
 /* Clients. */
 
-/* Let a client whose attempt failed back off and ask again later, or give up. */
+/* After a failed attempt, a client backs off and retries later, or gives up. */
 static void come_back(Play *p, int64_t c)
 {
     Job *client = &p->job[c];
@@ -97,7 +97,7 @@ static void come_back(Play *p, int64_t c)
     schedule(p, owner_of_job(p, c), p->now + wait);
 }
 
-/* Tell a client, if it still waits, that its attempt failed: it was refused, or left a line. */
+/* Tell a client that still waits that its attempt failed: it was refused, or left the line. */
 static void fail(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -108,7 +108,7 @@ static void fail(Play *p, int64_t j)
         come_back(p, job->peer);
 }
 
-/* Give a client the answer to its attempt, if it still waits; whether it did. */
+/* Answer a client's attempt, if the client still waits; returns whether it did. */
 static int answer(Play *p, const Job *job)
 {
     int64_t c = job->peer;

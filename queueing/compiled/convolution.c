@@ -1,10 +1,10 @@
 /* Convolution for one class of jobs: headway.queueing.closed.convolution. */
 #include "kernels.h"
 
-#define LANES 8    /* points side by side, of one population: for speed */
-#define HUGE 1e200 /* a series that grows beyond is scaled: only ratios of its terms matter */
+#define LANES 8    /* points of one population handled side by side, for speed */
+#define HUGE 1e200 /* a series that grows beyond this is scaled, as only ratios of its terms matter */
 
-/* Numbers as the twin says, [station][point]; speeds of one station after the other. */
+/* Arrays as in the Python version, [station][point]; the speeds of all stations one after another. */
 typedef struct {
     ptrdiff_t points, singles, several, room;
     const double *mean, *ratio, *count, *load, *speeds, *crew;
@@ -12,8 +12,8 @@ typedef struct {
     double *through, *single, *present, *working, *least, *work;
 } Convolution;
 
-/* The series x(0) = 1, x(n) = x(n - 1) load / rate(n), where rate has rows, the last of which holds
-   on, or is n itself. */
+/* The series x(0) = 1, x(n) = x(n - 1) load / rate(n); rates come in rows, the last of which holds for
+   all larger n, or rate(n) is n. */
 static inline void products(double *series, int64_t jobs, const double *load, const double *rates,
                             int64_t rows, ptrdiff_t row, ptrdiff_t column, const int lanes)
 {
@@ -35,8 +35,7 @@ static inline void products(double *series, int64_t jobs, const double *load, co
     }
 }
 
-/* Convolve a series with a station's chances, of which those from the last speed on are a geometric
-   series. */
+/* Convolve a series with a station's probabilities, which are geometric from its last speed on. */
 static inline void times(const double *chances, int64_t length, const double *ratio,
                          const double *series, double *result, int64_t jobs, const int lanes)
 {
@@ -56,8 +55,8 @@ static inline void times(const double *chances, int64_t length, const double *ra
     }
 }
 
-/* Points from p on, of one population N. Of each station with its own speeds the chances f, and of
-   all others the series E: G(N) is the sum of E(n) f(N - n). */
+/* Points from p on, all with population N. For each station with its own speeds: its probabilities f
+   and the series E of all other stations, so that G(N) is the sum of E(n) f(N - n). */
 static inline void side_by_side(const Convolution *of, ptrdiff_t p, const int lanes)
 {
     int64_t jobs = of->population[p];
@@ -84,7 +83,7 @@ static inline void side_by_side(const Convolution *of, ptrdiff_t p, const int la
         }
     }
     for (int64_t m = 0; m < (jobs + 1) * lanes && !of->several; m++)
-        chances[m] = m < lanes; /* as of a station where nobody ever is */
+        chances[m] = m < lanes; /* as if the station were always empty */
     for (ptrdiff_t k = 0; k < of->several; k++) {
         ptrdiff_t width = of->width[k];
         products(chances + k * size, jobs, of->load + k * of->points + p,

@@ -1,7 +1,7 @@
 /* 1/B(m, a) for up to 128 servers m: headway.queueing.erlang.blocking. */
 #include "kernels.h"
 
-#define BLOCK 512 /* points at a time, in the first-level cache: for speed */
+#define BLOCK 512 /* points at a time, few enough for the first-level cache */
 
 /* servers m, loads a, results 1/B = m! v, v = sum over k = 0..m of a^(k - m) / k!, by Horner's
    rule in 1/a. */

@@ -5,14 +5,14 @@
    numbers), calendar.h, lines.h and queues.h (who is served). */
 #include "queues.h"
 
-#define STILL 10000000 /* events at one time that are taken for a loop without end */
+#define STILL 10000000 /* more events than this at one time count as an endless loop */
 
-/* Arrivals with all that follows: the parts of a request that forks. */
+/* Arrivals and what they cause, such as the parts of a request that forks. */
 
 static void pass(Play *p, int64_t j, int64_t from, int64_t to);
 
-/* Send the parts of a request to different queues of each branch, any of them alike. Each enters
-   regions as a job does. */
+/* Send the parts of a request to different queues of each branch, chosen with equal probability. Each
+   part enters regions as a job does. */
 static void fork_out(Play *p, const Station *station, int64_t j)
 {
     p->job[j].left = station->needed;
@@ -34,7 +34,7 @@ static void fork_out(Play *p, const Station *station, int64_t j)
     }
 }
 
-/* Let a job come to a queue; whether it was not lost. */
+/* A job arrives at a queue; returns whether it was accepted. */
 INLINED int come(Play *p, int64_t j, int64_t q)
 {
     if (!arrive(p, j, q))
@@ -44,7 +44,7 @@ INLINED int come(Play *p, int64_t j, int64_t q)
     return 1;
 }
 
-/* Regions: jobs that find no place wait outside, in order of arrival. */
+/* Regions: jobs that find no place wait outside in order of arrival. */
 
 static void count_gate(Play *p, Gate *gate)
 {
@@ -81,7 +81,7 @@ static void leave_region(Play *p, int64_t region)
     admit(p, &p->gate[region]);
 }
 
-/* Let a job come to a queue from another or from outside, through the gates of regions. */
+/* A job moves to a queue from another one or from outside, through the gates of regions. */
 static void pass(Play *p, int64_t j, int64_t from, int64_t to)
 {
     int64_t here = region_of(p, from), there = region_of(p, to), anew = p->job[j].anew;
@@ -107,9 +107,9 @@ typedef struct { int64_t class, station, round, ends, begins; } Next;
 INLINED Next by_row(Play *p, int64_t class, int64_t row)
 {
     int64_t low = p->row[row], end = p->row[row + 1], high = end;
-    int sure = low < end && p->way[low].chance >= 1; /* the only way: no number is drawn */
+    int sure = low < end && p->way[low].chance >= 1; /* the only route: no random number is drawn */
     double chance = sure ? 0 : drawn(p, p->laws + row);
-    while (low < high) { /* the first whose cumulated chance is more */
+    while (low < high) { /* the first route whose cumulative probability is larger */
         int64_t middle = (low + high) / 2;
         if (chance < p->way[middle].chance)
             high = middle;
@@ -121,7 +121,7 @@ INLINED Next by_row(Play *p, int64_t class, int64_t row)
     return (Next){.class = p->way[low].class, .station = p->way[low].station};
 }
 
-/* Visits of a journey to a station: the whole ones, and one more by chance. */
+/* Visits of a journey to a station: the whole number, and one more with the probability of the rest. */
 static int64_t visits_of(const Play *p, int64_t class, int64_t number, int64_t k)
 {
     double mean = p->visits[class * p->stations + k], whole = floor(mean);
@@ -132,7 +132,7 @@ static int64_t visits_of(const Play *p, int64_t class, int64_t number, int64_t k
            (unit(key, (uint64_t)number * (uint64_t)p->stations + (uint64_t)k) < mean - whole);
 }
 
-/* Round r = turn x stations + station: those that a job still has to visit, from some round on. */
+/* Round r = turn x stations + station: the next that a job has to visit, from a given round on. */
 static Next by_rounds(const Play *p, int64_t class, int64_t number, int64_t round)
 {
     int64_t stations = p->stations;
@@ -141,12 +141,12 @@ static Next by_rounds(const Play *p, int64_t class, int64_t number, int64_t roun
         for (; round / stations == turn; round++)
             if (visits_of(p, class, number, round % stations) > turn)
                 return (Next){.class = class, .station = round % stations, .round = round};
-        if (!midway) /* a whole turn without a visit is the last */
+        if (!midway) /* a whole turn without a visit ends the journey */
             return (Next){.class = class, .station = NONE};
     }
 }
 
-/* Where the journey of a class begins that has a number. */
+/* Where the journey with a given number begins, for a class. */
 static Next entry(Play *p, int64_t class, int64_t number)
 {
     if (p->class[class].rounds)
@@ -161,7 +161,7 @@ INLINED Next onward(Play *p, const Job *job)
     return by_row(p, job->class, job->class * p->stations + p->home[job->queue]);
 }
 
-/* The shortest of some queues; by chance where several are. */
+/* The shortest of some queues; a random one of several. */
 static int64_t shortest(const Play *p, int64_t first, int64_t count, double chance)
 {
     int64_t least = p->queue[first].present, alike = 0;
@@ -179,7 +179,7 @@ static int64_t shortest(const Play *p, int64_t first, int64_t count, double chan
     return found;
 }
 
-/* The shorter of two different queues; the first drawn where they are alike. */
+/* The shorter of two different queues drawn at random; the first one if they are equally long. */
 static int64_t shorter(Play *p, int64_t first, int64_t count, double chance, int64_t k)
 {
     int64_t one = (int64_t)(chance * (double)count);
@@ -188,7 +188,7 @@ static int64_t shorter(Play *p, int64_t first, int64_t count, double chance, int
     return first + (p->queue[first + other].present < p->queue[first + one].present ? other : one);
 }
 
-/* The queue of a station that a job chooses. */
+/* The queue that a job chooses at a station. */
 static int64_t chosen(Play *p, int64_t k)
 {
     const Station *station = &p->station[k];
@@ -235,7 +235,7 @@ static void think(Play *p, int64_t j)
              p->now + sample(p, thinking_law(p, p->job[j].class)));
 }
 
-/* A job leaves: a closed one thinks before its next journey. */
+/* A job leaves; in a closed class it thinks before its next journey. */
 static void leave(Play *p, int64_t j, int64_t from)
 {
     int64_t here = region_of(p, from);
@@ -246,8 +246,8 @@ static void leave(Play *p, int64_t j, int64_t from)
     leave_region(p, here);
 }
 
-/* Take a job from where it is to a queue, or out. A place that it leaves goes to the first job that
-   is held up for it, whose own place goes to the next. */
+/* Move a job to a queue, or out. The place that it leaves goes to the first job held up for it, whose
+   own place goes to the next, and so on. */
 static void move(Play *p, int64_t j, int64_t to)
 {
     for (;;) {
@@ -265,7 +265,7 @@ static void move(Play *p, int64_t j, int64_t to)
     }
 }
 
-/* A place for a job that is there from the start, where the station at which it enters is full. */
+/* Find a place for a job that is present from the start, if the station at which it enters is full. */
 static int64_t seat(const Play *p, int64_t target)
 {
     for (ptrdiff_t k = 0; k < p->stations && is_full(p, target); k++)
@@ -274,8 +274,8 @@ static int64_t seat(const Play *p, int64_t target)
     return target;
 }
 
-/* Where a job goes from where it is: a station, or out; and whether a journey ends, and one begins.
-   The next begins at once where no time passes between them. */
+/* Where a job goes next: a station, or out; and whether its journey ends and another begins. The next
+   journey begins at once if no time passes between them. */
 INLINED Next decided(Play *p, const Job *job, int64_t entering)
 {
     Next next = {job->class, entering, 0, 0, 1};
@@ -293,7 +293,7 @@ INLINED Next decided(Play *p, const Job *job, int64_t entering)
     return next;
 }
 
-/* Begin once more where it is: with service, or with thinking. */
+/* Begin again at the same place, with service or with thinking. */
 static void repeat(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -322,7 +322,7 @@ static void hold_up(Play *p, int64_t j, int64_t target)
     append(p, &p->queue[target].held_first, &p->queue[target].held_last, j);
 }
 
-/* The fate of a job whose target is full; 0 if it goes there. */
+/* What happens to a job whose target is full; 0 if the job goes there. */
 INLINED int64_t fate(const Play *p, const Job *job, int64_t target)
 {
     if (target == NONE || target == job->queue || job->queue == COMING || !is_full(p, target))
@@ -330,7 +330,7 @@ INLINED int64_t fate(const Play *p, const Job *job, int64_t target)
     return p->station[p->home[target]].blocking;
 }
 
-/* A job is done where it is: at a queue, with thinking, or before it first comes. */
+/* A job has finished where it is: at a queue, with thinking, or before its first arrival. */
 static void go_on(Play *p, int64_t j, int64_t entering)
 {
     Job *job = &p->job[j];
@@ -358,7 +358,7 @@ static void go_on(Play *p, int64_t j, int64_t entering)
         move(p, j, target);
 }
 
-/* A part is done: its request goes on if that was the last that it needs. */
+/* A part has finished: its request goes on if this was the last part that it needs. */
 static void finish_part(Play *p, int64_t part)
 {
     int64_t request = p->job[part].request, asked = p->job[part].asked;
@@ -369,7 +369,7 @@ static void finish_part(Play *p, int64_t part)
 
 /* Events. */
 
-/* Time to the next arrival of a source: none to the next job of a batch. */
+/* Time to the next arrival of a source; 0 to the next job of the same batch. */
 static double next_arrival(Play *p, int64_t s)
 {
     const Source *source = &p->source[s];
@@ -382,7 +382,7 @@ static double next_arrival(Play *p, int64_t s)
     return sample(p, source_law(p, s));
 }
 
-/* Send an attempt of a client, which waits for it. */
+/* Send an attempt for a client, which waits for its answer. */
 static void ask(Play *p, int64_t c)
 {
     Job *client = &p->job[c];
@@ -400,7 +400,7 @@ static void ask(Play *p, int64_t c)
     go_on(p, j, client->entering);
 }
 
-/* Let a client come that may give up, with what it brings to the tokens for retries. */
+/* A client arrives that may give up; it adds its share to the tokens for retries. */
 static void request(Play *p, int64_t c, int64_t entering)
 {
     Job *client = &p->job[c];
@@ -416,7 +416,7 @@ static void request(Play *p, int64_t c, int64_t entering)
     ask(p, c);
 }
 
-/* The time of a client is up: to wait for an answer, or before it asks again. */
+/* A client's time is up: its patience with an answer, or its pause before a retry. */
 static void client_event(Play *p, int64_t c)
 {
     const Job *client = &p->job[c];
@@ -480,8 +480,8 @@ static void queue_event(Play *p, int64_t q)
         go_on(p, j, NONE);
 }
 
-/* New jobs that one event may need: one that comes, its client, and the parts of requests that go on: of its
-   own job, and of one that each region admits. */
+/* Most new jobs that one event may need: an arrival, its client, and the parts of requests that go on,
+   for its own job and for one admitted to each region. */
 static int64_t most_new(const Play *p)
 {
     int64_t parts = 0;
@@ -523,7 +523,7 @@ static int64_t played(Play *p, double until, int64_t most)
     return MORE;
 }
 
-/* Play until a time, or so many events. */
+/* Play until a time, or for a number of events. */
 const char *play(const Argument *given)
 {
     double until = given[24].number;

@@ -1,11 +1,11 @@
-/* Approximate mean value analysis at stations that serve at one speed, whatever their jobs:
+/* Approximate mean value analysis for stations whose speed does not depend on the jobs present:
    headway.queueing.closed.fixed_point. */
 #include <math.h>
 
 #include "kernels.h"
 
 #define LONGEST 2.0 /* logarithm of the largest factor of a step */
-#define EAGER 25    /* steps in which what was shortened may soon be whole again */
+#define EAGER 25    /* steps after which a shortened step may be whole again */
 #define SHORT (1.0 / 64)
 #define PLAIN 3 /* plain steps before Newton's */
 #define ROUNDING 1e-13
@@ -17,19 +17,19 @@ typedef struct {
     ptrdiff_t classes, stations, points;
     const double *gain, *least, *extra, *correction, *think, *jobs;
     State now, next;
-    /* of the point at hand: [class][station], [class], [station] and [station][station] */
+    /* of the current point: [class][station], [class], [station] and [station][station] */
     double *residence, *eased, *by_found, *by_rate; /* eased: 1 / (1 + g X / N) */
     double *cycle, *missed_jobs, *steep, *to_rate;
     double *offered, *missed_found, *to_found, *slow, *system;
 } Steady;
 
-/* The larger of two numbers; none where one is none. */
+/* The larger of two numbers; NaN if either is NaN. */
 INLINED double larger(double one, double other)
 {
     return one > other ? one : other >= one ? other : one + other;
 }
 
-/* R_ck = g (v_k + t) / (1 + g X_c / N_c), its sums, and by how much they are missed. */
+/* R_ck = g (v_k + t) / (1 + g X_c / N_c), its sums, and their residuals. */
 INLINED double around(const Steady *of, ptrdiff_t p)
 {
     ptrdiff_t size = of->stations, points = of->points;
@@ -87,7 +87,7 @@ INLINED void subtract(double *restrict row, const double *restrict other, double
         row[j] -= factor * other[j];
 }
 
-/* Solve a system of equations in place, by elimination; 0 where it has no one solution. */
+/* Solve a system of equations in place by elimination; 0 if it has no unique solution. */
 INLINED int solve(double *system, double *wanted, ptrdiff_t size)
 {
     for (ptrdiff_t k = 0; k < size; k++) {
@@ -119,7 +119,7 @@ INLINED int solve(double *system, double *wanted, ptrdiff_t size)
     return 1;
 }
 
-/* The equations, made linear in logarithms: where to go, 0 where they do not say. */
+/* Newton's step in logarithms; 0 where the equations do not determine it. */
 INLINED int aim(const Steady *of, ptrdiff_t p)
 {
     ptrdiff_t size = of->stations, points = of->points;
@@ -127,7 +127,7 @@ INLINED int aim(const Steady *of, ptrdiff_t p)
         of->system[j] = 0;
     for (ptrdiff_t k = 0; k < size; k++) {
         of->to_found[k] = of->missed_found[k];
-        of->slow[k] = 0; /* here the sum over classes of what each is slowed */
+        of->slow[k] = 0; /* here the sum over classes of how much each is slowed */
     }
     for (ptrdiff_t c = 0; c < of->classes; c++) {
         double *by_found = of->by_found + c * size, *by_rate = of->by_rate + c * size;
@@ -165,7 +165,7 @@ INLINED int aim(const Steady *of, ptrdiff_t p)
     return 1;
 }
 
-/* Go part of the way in logarithms, nowhere by more than a factor. */
+/* Take part of a step in logarithms, nowhere by more than a given factor. */
 INLINED void go(const Steady *of, ptrdiff_t p, double part)
 {
     ptrdiff_t size = of->stations, points = of->points;
@@ -190,7 +190,7 @@ INLINED void go(const Steady *of, ptrdiff_t p, double part)
     }
 }
 
-/* The largest relative change of throughputs and lengths; the next state becomes this one. */
+/* The largest relative change of throughputs and queue lengths; the next state becomes the current one. */
 INLINED double taken(const Steady *of)
 {
     double moved = 0;
@@ -214,7 +214,7 @@ INLINED double taken(const Steady *of)
     return moved;
 }
 
-/* One step of all points, each as far as its part. */
+/* One step of all points, each by its own fraction. */
 INLINED double step(const Steady *of, int64_t number, double *part, double *worst)
 {
     int clear = 1;

@@ -1,4 +1,5 @@
-/* The table of kernels, and how Python calls them: arrays in C order, checked, without the lock. */
+/* The table of kernels, and how Python calls them: arrays in C order are checked, and the lock is
+   released. */
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 
 #define MOST_ARGUMENTS 32
 
-/* Kinds of argument: r and w, numbers to read and to write; i and j, whole numbers likewise;
-   d a number, n a whole number. */
+/* Kinds of argument: r and w are arrays of numbers to read and to write, i and j the same of whole
+   numbers; d is a number, n a whole number. */
 static int read_array(PyObject *value, char kind, Py_buffer *view, Argument *argument)
 {
     int written = kind == 'w' || kind == 'j', whole = kind == 'i' || kind == 'j';
@@ -68,7 +69,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     Py_RETURN_NONE;
 }
 
-/* name, kinds of its arguments */
+/* name, and kinds of its arguments */
 #define KERNELS(ROW) \
     ROW(inverse_polynomial, "nrw") \
     ROW(one_class_recursion, "rrrnniiwww") \

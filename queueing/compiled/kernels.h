@@ -1,20 +1,19 @@
-/* What a kernel is given, and the kernels that there are: a row each in kernels.c. */
+/* Arguments of kernels, and all kernels; kernels.c has a row for each. */
 #ifndef HEADWAY_KERNELS_H
 #define HEADWAY_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function that is called so often that the call would take as long as it does, or that is part of
-   a wider one. */
+/* A function called so often that the call would cost as much as its work, or part of a wider one. */
 #ifdef __GNUC__
 #define INLINED static inline __attribute__((always_inline))
 #else
 #define INLINED static inline
 #endif
 
-/* A function of long loops, compiled again for processors that take four numbers at a time. Its
-   results are the same: no sum is taken in another order, no product added without rounding. */
+/* A function with long loops, compiled a second time for processors that handle four numbers at once.
+   Its results are the same: sums keep their order, and products are rounded before they are added. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) \
     && !defined(__SANITIZE_ADDRESS__)
 #define WIDER __attribute__((target_clones("avx2", "default")))
@@ -30,7 +29,7 @@ typedef union {
     int64_t count;
 } Argument;
 
-/* A kernel writes into the arrays it is given. It gives back nothing, or what was wrong. */
+/* A kernel writes into the arrays that it is given. It returns NULL, or what was wrong. */
 typedef const char *Kernel(const Argument *given);
 
 Kernel inverse_polynomial;

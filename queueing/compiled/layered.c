@@ -1,16 +1,16 @@
 /* The events of a layered system, instruction by instruction: headway.queueing.layers.loop.
 
    Python allocates the score and the state (layers.h), and continues where a call stops: after so
-   many events, at a time, or when an array is full. Tokens that go on stand in a line, of which the
-   first follows one instruction after the other until it takes time or waits. */
+   many events, at a time, or when an array is full. Tokens that can go on stand in a line; the first
+   one follows its instructions until one of them takes time or has to wait. */
 #include "layers.h"
 
 #include "calendar.h"
 #include "chance.h"
 #include "lines.h"
 
-/* Owners of events: arrivals of entries, places that are shared, then jobs. Streams: of instructions,
-   of arrivals, and the order at each place. */
+/* Owners of events: arrivals at entries, shared places, then jobs. Streams: one for each instruction,
+   for each kind of arrival, and for the order at each place. */
 
 static int64_t owner_of_place(const Play *p, int64_t k)
 {
@@ -22,7 +22,7 @@ static int64_t owner_of_job(const Play *p, int64_t j)
     return p->entries + p->places + j;
 }
 
-/* The pool of jobs, and the line of those that go on. */
+/* The pool of jobs, and the line of those that can go on. */
 
 static int64_t take(Play *p, int64_t entry)
 {
@@ -68,7 +68,7 @@ static void count_tally(Play *p, Tally *tally)
     tally->second_area += passed * (double)tally->second;
 }
 
-/* Servers that are busy among so many sharers. */
+/* Servers that are busy with a given number of sharers. */
 static double busy(const Place *place, int64_t sharers)
 {
     return (double)(sharers < place->servers ? sharers : place->servers);
@@ -83,7 +83,7 @@ static void count_shared(Play *p, int64_t k)
         queue->each += passed * busy(&p->place[k], queue->serving) / (double)queue->serving;
 }
 
-/* Count the use of its processor by a task: what each of its tokens there was served. */
+/* Count a task's use of its processor: the service that each of its tokens there has had. */
 static void count_used(Play *p, int64_t task)
 {
     Queue *queue = &p->queue[task];
@@ -112,7 +112,7 @@ static void record(Play *p, int64_t entry, double time)
 
 /* Places: who is served. */
 
-/* When the next of those who share a processor is done. */
+/* When the next of the sharers of a processor finishes. */
 static void share_out(Play *p, int64_t k)
 {
     Queue *queue = &p->queue[k];
@@ -128,7 +128,7 @@ static void share_out(Play *p, int64_t k)
     schedule(p, owner_of_place(p, k), p->now + left * slower);
 }
 
-/* A thread begins with a request, or a client anew. */
+/* A thread begins a request, or a client its next cycle. */
 static void begin(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -246,7 +246,7 @@ static void start_next(Play *p, int64_t k)
                                  : removed(p, &queue->first, &queue->last, chosen));
 }
 
-/* A token comes to a processor, and leaves it. */
+/* A token arrives at a processor, and leaves it. */
 
 static void come(Play *p, int64_t k, int64_t j)
 {
@@ -274,7 +274,7 @@ static void leave(Play *p, int64_t k, int64_t j)
         start_next(p, k);
 }
 
-/* Instructions; each says whether its token goes on at once. */
+/* Instructions; each returns whether its token goes on at once. */
 
 static void ask(Play *p, int64_t entry, int64_t caller, int64_t source, double born)
 {
@@ -289,7 +289,7 @@ static void ask(Play *p, int64_t entry, int64_t caller, int64_t source, double b
     line_up(p, p->entry[entry].task, j);
 }
 
-/* The way drawn, or none where their chances sum to less than 1. */
+/* The branch drawn, or none, as the probabilities may sum to less than 1. */
 static const Way *way_of(Play *p, int64_t address)
 {
     const Instruction *instruction = &p->instruction[address];
@@ -336,7 +336,7 @@ static int spawn(Play *p, const Instruction *instruction, int64_t j)
     return 0;
 }
 
-/* Gates of the same spawn that are still shut stand in a line that begins at its parent. */
+/* Gates of one spawn that are still shut stand in a line that begins at its parent. */
 static int tell(Play *p, const Instruction *instruction, int64_t j)
 {
     int64_t order = order_of(p, p->job[j].address);
@@ -345,7 +345,7 @@ static int tell(Play *p, const Instruction *instruction, int64_t j)
         int64_t before = p->job[j].parent, gate = before == NONE ? NONE : p->job[before].next;
         for (int64_t n = 0; gate != NONE && p->job[gate].address != p->way[w].target; n++) {
             before = gate;
-            gate = n < p->jobs ? p->job[gate].next : NONE; /* never a circle */
+            gate = n < p->jobs ? p->job[gate].next : NONE; /* never cyclic */
         }
         if (gate == NONE || --p->job[gate].left != 0)
             continue;
@@ -356,7 +356,7 @@ static int tell(Play *p, const Instruction *instruction, int64_t j)
     return 1;
 }
 
-/* A thread answers, by whichever of its tokens. */
+/* A thread answers, through any of its tokens. */
 static int answer(Play *p, int64_t j)
 {
     Job *job = &p->job[p->job[j].thread];
@@ -383,7 +383,7 @@ static int answer(Play *p, int64_t j)
     return 0;
 }
 
-/* All tokens of a thread are done: it takes the next request, or is a client that begins anew. */
+/* All tokens of a thread are done: it takes the next request, or, as a client, begins its next cycle. */
 static void release(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -511,7 +511,7 @@ static void event(Play *p)
         job_event(p, owner - p->entries - p->places);
 }
 
-/* New jobs that one instruction may need. */
+/* Most new jobs that one instruction may need. */
 static int64_t most_new(const Play *p)
 {
     int64_t most = 1;
@@ -521,7 +521,7 @@ static int64_t most_new(const Play *p)
     return most;
 }
 
-/* Play until the calendar, or an array, says to stop; `on` is the token that goes on. */
+/* Play until the calendar or a full array stops it; `on` is the token that goes on. */
 static int64_t played(Play *p, double until, int64_t most, int64_t *on)
 {
     Clock *clock = p->clock;
@@ -549,7 +549,7 @@ static int64_t played(Play *p, double until, int64_t most, int64_t *on)
     }
 }
 
-/* Play until a time, or so many events. */
+/* Play until a time, or for a number of events. */
 const char *play_program(const Argument *given)
 {
     double until = given[13].number;
@@ -581,7 +581,7 @@ const char *play_program(const Argument *given)
     p.now = p.clock->now;
     p.clock->reason = played(&p, until, given[14].count, &on);
     close_hole(&p);
-    if (on != NONE) { /* it goes on first */
+    if (on != NONE) { /* this token goes on first */
         p.job[on].next = p.clock->first;
         p.clock->first = on;
         if (p.job[on].next == NONE)

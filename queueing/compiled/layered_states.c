@@ -1,29 +1,29 @@
 /* All states of a layered system, and the moves between them: headway.queueing.layers.states.search.
 
    A state is a forest of cells (requests, threads, tokens), written in preorder, a word each, with
-   equal states written alike. It is read into cells, in which one event after the other happens;
-   what is drawn on the way is decided before, so that all outcomes are found one by one. */
+   equal states written alike. It is read into cells, on which events act one by one; every random
+   choice on the way is decided beforehand, so that all outcomes are found in turn. */
 #include <string.h>
 
 #include "layers.h"
 
-enum { WHOLE, SOME, FULL, NARROW, MANY, STILL }; /* why a call stops; or SOME: it goes on */
-enum { ROOT, CALLED, BRANCHED, LOOSE };          /* what a cell is to the one above it */
+enum { WHOLE, SOME, FULL, NARROW, MANY, STILL }; /* why a call stops; SOME if it goes on */
+enum { ROOT, CALLED, BRANCHED, LOOSE };          /* what a cell is to its parent */
 enum { OVER_ALREADY = -2 };                      /* address of a main token that is done */
 enum { DRAWS = 256, MOST_STILL = 100000 };
 
 typedef struct {
-    int64_t states, explored, moves, words; /* found, and those whose moves are known; all of theirs */
-    int64_t listed;                         /* states that the table holds */
-    int64_t most;                           /* states that are enough */
+    int64_t states, explored, moves, words; /* states found, states whose moves are known, and those moves */
+    int64_t listed;                         /* states that the table can hold */
+    int64_t most;                           /* states after which to stop */
     int64_t reason;
 } Search;
 
 typedef struct {
     int64_t entry, address, thread, caller, parent;
     int64_t tokens, left;             /* of a thread; branches that a token waits for */
-    int64_t position, next, previous; /* in a line, from 1, or 0; also in that of those that go on */
-    int64_t alike;                    /* trees like that of this cell, counted at the first of them */
+    int64_t position, next, previous; /* place in a line, from 1, or 0; the line of those that can go on */
+    int64_t alike;                    /* trees equal to this cell's, counted at the first of them */
     int64_t children, first, last, younger, elder, word; /* in the forest */
 } Cell;
 
@@ -39,7 +39,7 @@ typedef struct {
     Search *search;
     int64_t *words, *start, *table, *begin, *target, *cause;
     double *flow, *ended;
-    Cell *cell, *read; /* as it becomes, and as it was read */
+    Cell *cell, *read; /* the cells as they change, and as they were read */
     Line *line, *read_line;
     ptrdiff_t instructions, ways, entries, tasks, places;
     ptrdiff_t cells, room, states, slots, moves;
@@ -49,7 +49,7 @@ typedef struct {
     double odds;
 } Walk;
 
-/* Cells, and the line of those that go on. */
+/* Cells, and the line of those that can go on. */
 
 static int64_t take(Walk *w, int64_t entry)
 {
@@ -100,7 +100,7 @@ static void begin(Walk *w, int64_t j)
     ready(w, j);
 }
 
-/* One of some options: as decided before, else the first that has a chance. */
+/* Choose one of several options: the one decided beforehand, else the first that is possible. */
 
 static double chance_of(const double *chance, int64_t ways, int64_t options, int64_t n)
 {
@@ -137,7 +137,7 @@ static int64_t draw(Walk *w, const double *chance, int64_t ways, int64_t options
     return n < 0 ? 0 : n;
 }
 
-/* The next decisions; whether there are any. */
+/* Move to the next decisions; returns whether there are any. */
 static int decided_anew(Walk *w)
 {
     while (w->decided > 0 && w->following[w->decided - 1] == NONE)
@@ -148,7 +148,7 @@ static int decided_anew(Walk *w)
     return 1;
 }
 
-/* Places: who is served. Where some interrupt others, all stand in line, and the first are served. */
+/* Places: who is served. With interruption everybody stands in line, and the first are served. */
 
 static int64_t rank(const Walk *w, int64_t k, int64_t j)
 {
@@ -156,7 +156,7 @@ static int64_t rank(const Walk *w, int64_t k, int64_t j)
     return k < w->tasks ? w->entry[entry].rank : w->place[w->entry[entry].task].rank;
 }
 
-/* Whether one that comes to a place goes before another. */
+/* Whether a newcomer at a place goes before another. */
 static int passes(const Walk *w, int64_t k, int64_t j, int64_t other)
 {
     const Place *place = &w->place[k];
@@ -225,7 +225,7 @@ static void leave(Walk *w, int64_t k, int64_t j)
         begin(w, next);
 }
 
-/* Instructions; each says whether its token goes on at once. */
+/* Instructions; each returns whether its token goes on at once. */
 
 static void ask(Walk *w, int64_t entry, int64_t caller)
 {
@@ -258,7 +258,7 @@ static int spawn(Walk *w, const Instruction *instruction, int64_t j)
     return 0;
 }
 
-/* Say at the gates of other branches of the same parent that this one is done. */
+/* Tell the gates of the other branches of the same parent that this one is done. */
 static int tell(Walk *w, const Instruction *instruction, int64_t j)
 {
     int64_t order = draw(w, NULL, 0, orders(instruction));
@@ -273,7 +273,7 @@ static int tell(Walk *w, const Instruction *instruction, int64_t j)
     return 1;
 }
 
-/* A thread answers, by whichever of its tokens. */
+/* A thread answers, through any of its tokens. */
 static int answer(Walk *w, const Instruction *instruction, int64_t j)
 {
     const double *chance = w->chance + instruction->way;
@@ -293,7 +293,7 @@ static int answer(Walk *w, const Instruction *instruction, int64_t j)
     return 0;
 }
 
-/* A branch is done: who spawned it goes on behind the last that it needs, and the others run on. */
+/* A branch is done: its parent goes on after the last branch that it needs, while others keep running. */
 static void join(Walk *w, int64_t parent)
 {
     if (--w->cell[parent].left != 0)
@@ -377,7 +377,7 @@ static void settle(Walk *w)
     }
 }
 
-/* Words and back: what a cell is, where it stands, and how many are below. */
+/* Cells as words and back: what a cell is, where it stands, and how many are below it. */
 
 enum { CHILDREN = 16, ROLE = 2, LEFT = 8, POSITION = 16 }; /* bits; then the head */
 
@@ -406,7 +406,7 @@ static int64_t cut(int64_t *word, int bits)
     return value;
 }
 
-/* Stand in line by position, as it was written. */
+/* Put cells into the line by the positions that were written. */
 static void stand(Walk *w, int64_t k, int64_t j, int64_t position)
 {
     int64_t before = w->line[k].last;
@@ -416,7 +416,7 @@ static void stand(Walk *w, int64_t k, int64_t j, int64_t position)
     w->cell[j].position = position;
 }
 
-/* Read a tree under a cell; behind its last word. */
+/* Read a tree under a cell; returns the word after its last. */
 static const int64_t *read_tree(Walk *w, int64_t above, const int64_t *at, const int64_t *end)
 {
     int64_t word = *at++, j = take(w, 0);
@@ -461,7 +461,7 @@ static void fresh(Walk *w)
         w->line[k] = (Line){.first = NONE, .last = NONE};
 }
 
-/* Read a state; equal trees stand together, and events of the first count for all of them. */
+/* Read a state; equal trees stand together, and the events of the first count for all of them. */
 static void read_state(Walk *w, int64_t state)
 {
     const int64_t *at = w->words + w->start[state], *end = w->words + w->start[state + 1];
@@ -499,7 +499,7 @@ static int compare(const Walk *w, int64_t a, int64_t b)
     return 0;
 }
 
-/* Sort trees under a cell, or all, and those below them; mostly they are. */
+/* Sort the trees under a cell, or all, with those below; mostly they are sorted already. */
 static void sort_trees(Walk *w, int64_t *first, int64_t *last)
 {
     Cell *c = w->cell;
@@ -529,7 +529,7 @@ static int64_t *write_trees(const Walk *w, int64_t first, int64_t *at)
     return at;
 }
 
-/* Write what has become behind all states; how many words it has. */
+/* Write the new state behind all others; returns its number of words. */
 static int64_t written(Walk *w)
 {
     Cell *c = w->cell;
@@ -583,7 +583,7 @@ static int64_t *slot_of(const Walk *w, const int64_t *words, int64_t size)
     }
 }
 
-/* The number of the state that was written; new ones are added. */
+/* The number of the state just written; a new one is added to the table. */
 static int64_t number_of(Walk *w, int64_t size)
 {
     Search *s = w->search;
@@ -632,7 +632,7 @@ static void move(Walk *w, int64_t state, int64_t j, double rate)
     } while (decided_anew(w));
 }
 
-/* The rate at which what a cell does ends; 0 where it waits. */
+/* The rate at which a cell's activity ends; 0 if it waits. */
 static double rate_of(const Walk *w, const Cell *c)
 {
     if (c->address < 0)
@@ -718,7 +718,7 @@ static const char *wrong_search(const Walk *w, const Argument *given)
     return listed == s->listed ? NULL : "explore_program: the table of states";
 }
 
-/* Find states until all are known, or so many more are, or an array is full. */
+/* Find states until all are known, a number of further ones is, or an array is full. */
 const char *explore_program(const Argument *given)
 {
     Walk w = {

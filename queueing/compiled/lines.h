@@ -1,6 +1,6 @@
-/* Lines of jobs, and pairing heaps of them (Fredman and others, Algorithmica 1, 1986) by key, second
-   key and turn; static. To be included where Play, Job and Queue are known: links and keys of jobs,
-   and the first of a queue's heap. */
+/* Lines of jobs, and pairing heaps of them (Fredman and others, Algorithmica 1, 1986) ordered by key,
+   second key and turn. Static functions; include after the definitions of Play, Job and Queue, which
+   hold the links and keys of jobs, and the top of a queue's heap. */
 #ifndef HEADWAY_LINES_H
 #define HEADWAY_LINES_H
 

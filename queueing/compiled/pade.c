@@ -1,4 +1,4 @@
-/* A careful step of the forward equations of a queue: headway.queueing.transient.careful. */
+/* One step of a queue's forward equations with error control: headway.queueing.transient.careful. */
 #include <math.h>
 #include <string.h>
 
@@ -6,22 +6,22 @@
 
 #define POLES 64 /* at most */
 #define MOMENTS 5
-#define USUAL 6 /* room for the poles of both orders: it is known to the compiler */
+#define USUAL 6 /* room for the poles of both orders, a constant so that the compiler knows it */
 
-static const double NEVER = 1e-300; /* an error that is none */
+static const double NEVER = 1e-300; /* an error this small counts as none */
 
-/* The systems of all poles side by side; numbers of a state stand together, by column. There is
-   room for an even number of poles, which processors take two at a time; the one more is 1. */
+/* The systems of all poles side by side; the numbers of one state stand together, a column each. The
+   number of columns is even, as processors handle two at a time; a spare one is filled with 1. */
 typedef struct {
-    ptrdiff_t states, poles, wide, first, moments, columns; /* first: of the order that counts */
+    ptrdiff_t states, poles, wide, first, moments, columns; /* first: the order whose result counts */
     double length;
     double *came, *served;
-    const double *pole, *seen;  /* of each sum: gains a second, by jumps, and by their squares */
+    const double *pole, *seen;  /* for each sum: gains per second, by jumps, and by squares of jumps */
     ptrdiff_t numbers;          /* from one row of gains to the next */
     double *inverse[2], *factor[2], *found[MOMENTS][2]; /* real and imaginary parts */
 } Systems;
 
-/* Eliminate what comes from below: the inverse of each pivot, and the factor of the row before. */
+/* Eliminate the entries from the row below: the inverse of each pivot, and the factor of the row before. */
 static void eliminate(const Systems *s)
 {
     ptrdiff_t wide = s->wide;
@@ -49,8 +49,8 @@ static void eliminate(const Systems *s)
     }
 }
 
-/* What a mean or a mean square gains while a state is held, and by jumps into it, at each pole;
-   before: from a row to the one before it, 0 at the first. */
+/* What a mean or a mean square gains at each pole while a state lasts, and by jumps into it; `before`
+   is the distance from a row to the one before it, 0 at the first. */
 static inline void gain(const Systems *s, int moment, ptrdiff_t n, ptrdiff_t at, ptrdiff_t before,
                         int part, double *sum, ptrdiff_t wide)
 {
@@ -72,7 +72,7 @@ static inline void gain(const Systems *s, int moment, ptrdiff_t n, ptrdiff_t at,
             sum[p] += by * first[p - before];
 }
 
-/* The right sides of a moment's systems, each less the factors times the row before. */
+/* The right-hand sides for a moment, each reduced by the factor times the row before. */
 static inline void lower(const Systems *s, int moment, const double *state, ptrdiff_t wide)
 {
     ptrdiff_t columns = s->columns, row = wide * columns;
@@ -165,14 +165,14 @@ static inline double summed(const Systems *s, int moment, ptrdiff_t at, ptrdiff_
     return sum;
 }
 
-/* A window of numbers of jobs, and what it must not leave. */
+/* A window of numbers of jobs, and the range that it must not leave. */
 typedef struct {
-    ptrdiff_t first, states, floor, places; /* places: below 0 without limit */
+    ptrdiff_t first, states, floor, places; /* places; negative for no limit */
     double outside;
     ptrdiff_t margin;
 } Window;
 
-/* Cut what has no probability, and leave room for more at both ends. */
+/* Cut states without probability, and leave room for growth at both ends. */
 static void fit(Window *w, const double *chances, ptrdiff_t wider)
 {
     double least = 0, below = 0, above = 0;
@@ -204,7 +204,7 @@ static void fit(Window *w, const double *chances, ptrdiff_t wider)
     w->states = high - before;
 }
 
-/* Whether there is probability at an end beyond which there are states. */
+/* Whether there is probability at an end with further states beyond it. */
 static int is_narrow(const Window *w, const Systems *s, const double *end)
 {
     double most = w->outside * (w->states > 100 ? w->states : 100), sums[2] = {0, 0};
@@ -219,7 +219,7 @@ static int is_narrow(const Window *w, const Systems *s, const double *end)
     return (w->first > w->floor && sums[0] > most) || (has_more && sums[1] > most);
 }
 
-/* Write the end and the integral, and give back by how much the other order differs. */
+/* Write the final probabilities and the integral; returns by how much the other order differs. */
 static double ended(const Systems *s, const Window *w, double mean, double *end, double *spent)
 {
     double error = 0, wrong[MOMENTS] = {0}, squares[MOMENTS] = {0};
@@ -248,7 +248,7 @@ static double ended(const Systems *s, const Window *w, double mean, double *end,
     return error;
 }
 
-/* Lay out the window's own numbers in the room for work; gives back what is left of it. */
+/* Lay out the window's arrays in the workspace; returns what is left of it. */
 static const double *laid(Systems *s, const Window *w, const Window *old, const double *state,
                           const double *rates, double rate, double *work)
 {
@@ -280,7 +280,7 @@ static const double *laid(Systems *s, const Window *w, const Window *old, const 
     return cells;
 }
 
-/* As long a step as the error allows: its end, and the integral of the first moment over it. */
+/* The longest step that the error allows: its end, and the integral of the first moment over it. */
 const char *careful_step(const Argument *given)
 {
     int64_t *window = given[0].counts.at;
@@ -304,7 +304,7 @@ const char *careful_step(const Argument *given)
     if (given[2].numbers.size != old.states * row ||
         given[4].numbers.size != 3 * sums * s.numbers || given[14].numbers.size < old.states)
         return "careful_step: sizes of the arrays";
-    double *chances = given[14].numbers.at; /* the rest of the work begins anew */
+    double *chances = given[14].numbers.at; /* start again with the rest of the workspace */
     for (ptrdiff_t n = 0; n < old.states; n++) {
         chances[n] = 0;
         for (ptrdiff_t b = 0; b < s.columns; b++)

@@ -1,12 +1,12 @@
-/* What goes round sparse routes: headway.queueing.variability.passes. */
+/* Flows round sparse routes, iterated until they settle: headway.queueing.variability.passes. */
 #include <math.h>
 
 #include "kernels.h"
 
-#define LANES 8 /* columns side by side: for speed */
-#define LOOK 4  /* rounds from one look at what moves to the next: for speed */
+#define LANES 8 /* columns handled side by side, for speed */
+#define LOOK 4  /* rounds between checks of what still moves, for speed */
 
-/* Four columns where the compiler has such numbers, as one instruction may take. */
+/* Four columns in one vector, where the compiler has vectors. */
 #ifdef __GNUC__
 typedef double Wide __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t Moves __attribute__((vector_size(32)));
@@ -18,7 +18,7 @@ typedef int64_t Moves;
 #endif
 #define PARTS (LANES * sizeof(double) / sizeof(Wide))
 
-/* Numbers as the twin says; routes of a row are those from its start to that of the next. */
+/* Arrays as in the Python version; the routes of a row run from its start to that of the next. */
 typedef struct {
     ptrdiff_t rows, columns;
     const int64_t *starts, *targets;
@@ -26,8 +26,8 @@ typedef struct {
     double settled, *x;
 } Passes;
 
-/* x = first + passing * (weights x) row by row, in some columns; when looking, whether one of them
-   still moves, by squares. */
+/* x = first + passing * (weights x), row by row, in some columns; when checking, returns whether any
+   of them still moves, judged by squares. */
 static inline int round_of(const Passes *of, ptrdiff_t column, const int looking)
 {
     const double squared = of->settled * of->settled;

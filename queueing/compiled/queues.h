@@ -1,11 +1,11 @@
-/* Queues; static, for events.c alone. */
+/* Queues. Static functions, used by events.c only. */
 #ifndef HEADWAY_QUEUES_H
 #define HEADWAY_QUEUES_H
 
 #include "clients.h"
 
-/* Streams stand in this order: a law each, a row of routes each, the rounds of each class, the choice
-   among queues and the order at each station, and the sizes of batches of each source. */
+/* Order of the streams: one for each law, each row of routes, the rounds of each class, the choice
+   among queues and the order at each station, and the batch sizes of each source. */
 
 static ptrdiff_t rounds_stream(const Play *p, int64_t class)
 {
@@ -27,7 +27,7 @@ static ptrdiff_t size_stream(const Play *p, int64_t source)
     return order_stream(p, p->stations) + source;
 }
 
-/* Jobs of the next batch of a source: k or more with probability more**(k - 1), or by a table. */
+/* Size of a source's next batch: k or more with probability more**(k - 1), or from a table. */
 static int64_t batch_size(Play *p, int64_t number)
 {
     const Source *source = &p->source[number];
@@ -42,7 +42,7 @@ static int64_t batch_size(Play *p, int64_t number)
     return p->size[k].jobs;
 }
 
-/* Queues: what is counted, who is served, how long. */
+/* Queues: counts, the discipline, and service times. */
 
 static int is_full(const Play *p, int64_t q)
 {
@@ -71,8 +71,8 @@ INLINED void count(Play *p, int64_t q)
     queue->held_area += passed * (double)queue->held;
 }
 
-/* When the next of those who share a queue is done: each receives speed / sharing. Who was taken out
-   of service still has a place in the heap. */
+/* When the next of the sharers of a queue finishes; each receives speed / sharing. Jobs taken out of
+   service keep their place in the heap. */
 static void share_out(Play *p, int64_t q)
 {
     Queue *queue = &p->queue[q];
@@ -90,7 +90,7 @@ static void share_out(Play *p, int64_t q)
     schedule(p, owner_of_queue(p, q), p->now + left * (double)queue->serving / speed);
 }
 
-/* Time until some work is done by a server that works for a share of each period only. */
+/* Time until some work is done by a server that works for only a share of each period. */
 static double stretched(Play *p, const Station *station, Queue *queue, double work)
 {
     double current = floor(p->now / station->period), budget = station->share * station->period;
@@ -114,7 +114,7 @@ static double stretched(Play *p, const Station *station, Queue *queue, double wo
     return end - p->now;
 }
 
-/* Let a job at a server, or at a shared queue, be served. */
+/* Serve a job at a server, or at a shared queue. */
 INLINED void serve(Play *p, int64_t q, int64_t j)
 {
     const Station *station = &p->station[p->home[q]];
@@ -141,7 +141,7 @@ INLINED void serve(Play *p, int64_t q, int64_t j)
     schedule(p, owner_of_job(p, j), p->now + time);
 }
 
-/* Let a job take the fastest of unequal servers that are free, or any of these. */
+/* A job takes the fastest of the free unequal servers, or any of them. */
 static void take_server(Play *p, int64_t k, int64_t free, int64_t j)
 {
     const Station *station = &p->station[k];
@@ -178,7 +178,7 @@ static void take_from_service(Play *p, int64_t q, int64_t j)
         p->job[job->next].previous = job->previous;
 }
 
-/* The job that has to wait: one that comes, or one that it interrupts, which resumes later. */
+/* The job that has to wait: the arrival, or the one that it interrupts, which resumes later. */
 static int64_t interrupted(Play *p, int64_t q, int64_t j)
 {
     int64_t last = p->queue[q].served_first;
@@ -198,7 +198,7 @@ static int64_t interrupted(Play *p, int64_t q, int64_t j)
     return last;
 }
 
-/* Whether a job is too old to be served, and so is lost when its turn comes. */
+/* Whether a job is too old to be served, so that it is lost when its turn comes. */
 INLINED int lost_by_age(Play *p, int64_t q, int64_t j)
 {
     if (!(p->now - p->job[j].began > p->station[p->home[q]].oldest))
@@ -211,7 +211,7 @@ INLINED int lost_by_age(Play *p, int64_t q, int64_t j)
     return 1;
 }
 
-/* Let a job that has to wait, for the first time, do so for as long as it has patience. */
+/* A job that has to wait for the first time waits as long as its patience lasts. */
 static void be_patient(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -249,10 +249,10 @@ INLINED void line_up(Play *p, int64_t q, int64_t j)
     else
         append(p, &queue->first, &queue->last, j);
     if (station->order == SHARED)
-        share_out(p, q); /* its speed may change with the number present */
+        share_out(p, q); /* the speed may depend on the number present */
 }
 
-/* Take who is next out of the line, or who left it but still has a place there. */
+/* Take the next job out of the line, or one that left it but still has a place there. */
 static int64_t next_in_line(Play *p, int64_t q)
 {
     const Station *station = &p->station[p->home[q]];
@@ -287,7 +287,7 @@ INLINED void start_next(Play *p, int64_t q)
 
 /* Arrivals at queues, and departures. */
 
-/* Let a job come to a queue; whether it was not lost. */
+/* A job arrives at a queue; returns whether it was accepted. */
 INLINED int arrive(Play *p, int64_t j, int64_t q)
 {
     int64_t k = p->home[q];
@@ -317,7 +317,7 @@ INLINED int arrive(Play *p, int64_t j, int64_t q)
     return 1;
 }
 
-/* Let a job that was served, or is taken out of service, free its place, and the next be served. */
+/* A job that was served, or taken out of service, frees its place, and the next one is served. */
 INLINED void vacate(Play *p, int64_t j, int64_t q)
 {
     const Station *station = &p->station[p->home[q]];
@@ -348,7 +348,7 @@ INLINED void depart(Play *p, int64_t j, int64_t q)
     vacate(p, j, q);
 }
 
-/* Let a job leave a line; its place there remains until it comes to the head. */
+/* A job leaves a line; its place remains until it comes to the head. */
 static void leave_line(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -364,7 +364,7 @@ static void leave_line(Play *p, int64_t j)
         share_out(p, q);
 }
 
-/* Work that is left of a job at a server. */
+/* Remaining work of a job at a server. */
 static double left_of(const Play *p, int64_t q, int64_t j)
 {
     const Station *station = &p->station[p->home[q]];
@@ -372,7 +372,7 @@ static double left_of(const Play *p, int64_t q, int64_t j)
     return station->pace == NONE ? left : left / p->pace[station->pace + p->job[j].server];
 }
 
-/* Take an attempt out of service, with the work that is left of it. */
+/* Take an attempt out of service, with its remaining work. */
 static void leave_service(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
@@ -393,7 +393,7 @@ static void leave_service(Play *p, int64_t j)
         drop(p, j);
 }
 
-/* Let an attempt leave wherever it is, as its client has gone and the servers notice. */
+/* Remove an attempt, wherever it is, as its client has gone and the servers notice. */
 static void withdraw(Play *p, int64_t j)
 {
     Job *job = &p->job[j];

@@ -1,9 +1,9 @@
 /* Exact mean value analysis: headway.queueing.closed.mva, headway.queueing.classes.lattice_mva. */
 #include "kernels.h"
 
-#define LANES 8 /* networks side by side: their divisions overlap, for speed */
+#define LANES 8 /* networks handled side by side, so that their divisions overlap */
 
-/* One class: arrays as the twin says, [station][network] and [station][point]. */
+/* One class; arrays as in the Python version, [station][network] and [station][point]. */
 typedef struct {
     ptrdiff_t stations, networks, points;
     const double *demand, *share, *think;
@@ -12,7 +12,7 @@ typedef struct {
     double *length, *rate, *queue;
 } Recursion;
 
-/* R = D (1 + Q / queues), X = n / (Z + sum of R), Q = X R, kept where n is a point's population. */
+/* R = D (1 + Q / queues), X = n / (Z + sum of R), Q = X R; stored where n is a point's population. */
 static inline void side_by_side(const Recursion *of, ptrdiff_t first, const int lanes)
 {
     ptrdiff_t next[LANES], networks = of->networks;
@@ -81,10 +81,10 @@ const char *one_class_recursion(const Argument *given)
     return NULL;
 }
 
-/* Several classes at one point: planes of populations of one total, a row of stations a cell. */
+/* Several classes at one point: planes of populations with one total, with a row of stations in each cell. */
 typedef struct {
     ptrdiff_t classes, stations, points, margin;
-    const double *demand, *share, *think; /* of the point; of classes far apart */
+    const double *demand, *share, *think; /* of the point; of classes with a large stride */
     const int64_t *largest, *step;
     const double *before;
     double *after;
@@ -93,7 +93,7 @@ typedef struct {
 
 static inline double product(const double *one, const double *other, ptrdiff_t size)
 {
-    double even = 0, odd = 0; /* two sums, which a processor adds at a time */
+    double even = 0, odd = 0; /* two sums, which a processor can add at once */
     for (ptrdiff_t k = 0; k + 1 < size; k += 2) {
         even += one[k] * other[k];
         odd += one[k + 1] * other[k + 1];
@@ -120,7 +120,7 @@ static void population(const Plane *of, ptrdiff_t cell)
     }
 }
 
-/* Populations with so many jobs of class c and those after it, the rest being of the last. */
+/* Populations with a given number of jobs of class c and later classes; the last class has the rest. */
 static void fill(const Plane *of, ptrdiff_t c, ptrdiff_t cell, int64_t rest)
 {
     if (c == of->classes - 1) {

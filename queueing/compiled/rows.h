@@ -1,4 +1,4 @@
-/* Rows that event loops share: headway.queueing.playing.rows, with the fields in the same order. */
+/* Rows that the event loops share: headway.queueing.playing.rows, with fields in the same order. */
 #ifndef HEADWAY_ROWS_H
 #define HEADWAY_ROWS_H
 
@@ -11,7 +11,7 @@ typedef struct { int64_t kind; double first, second, third, shift; } Law;
 typedef struct { double time; int64_t number, owner; } Event;
 typedef struct { int64_t key, next; } Stream;
 
-/* Rows of an argument that is an array of structs; -1 if it does not hold whole ones. */
+/* Number of rows in an argument that is an array of structs; -1 if it is not a whole number. */
 #define ROWS(number, type) \
     (given[number].counts.size * 8 % (ptrdiff_t)sizeof(type) \
          ? -1 : given[number].counts.size * 8 / (ptrdiff_t)sizeof(type))

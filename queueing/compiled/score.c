@@ -1,5 +1,5 @@
-/* Checks of a score and a state: every size and every index, once a call of `play`. Whatever the
-   arrays say, nothing else is touched. */
+/* Checks of a score and a state: every size and every index, once for each call of `play`, so that no
+   memory outside the arrays is touched, whatever they say. */
 #include <math.h>
 
 #include "events.h"
@@ -42,7 +42,7 @@ static const char *wrong_station(const Play *p, ptrdiff_t k)
     return NULL;
 }
 
-/* Whether a law that has its numbers in the tables has all of them. */
+/* Whether the tables hold all numbers of a law that keeps them there. */
 static int no_table(const Play *p, const Law *law)
 {
     int traced = law->kind == TRACE, rated = law->kind == RATES;

@@ -4,9 +4,9 @@
 
 #include "kernels.h"
 
-#define COLUMNS 32 /* side by side, for speed */
+#define COLUMNS 32 /* columns handled side by side, for speed */
 
-/* y(n) = x(n) + r y(n - 1) by column, real and imaginary parts in turn; y takes the place of x. */
+/* y(n) = x(n) + r y(n - 1) for each column, real and imaginary parts alternating; y overwrites x. */
 const char *complex_geometric(const Argument *given)
 {
     const double *ratio = given[0].numbers.at;
@@ -34,13 +34,13 @@ const char *complex_geometric(const Argument *given)
     return NULL;
 }
 
-/* What has lost its digits is 0, as processors take a hundred times as long for it. */
+/* Set numbers that have lost their digits to 0: processors are a hundred times slower with them. */
 static inline double normal(double number)
 {
     return fabs(number) < DBL_MIN ? 0 : number;
 }
 
-/* The same of real numbers. */
+/* The same for real numbers. */
 const char *real_geometric(const Argument *given)
 {
     const double *ratio = given[0].numbers.at;

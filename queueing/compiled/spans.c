@@ -3,7 +3,7 @@
 
 #include "kernels.h"
 
-/* What is said of a span: where texts begin and end, and numbers. */
+/* The contents of a span: where its texts begin and end, and its numbers. */
 enum {
     BEGIN, END, TRACE, TRACE_END, STATE, STATE_END, KEY, PARENT, NAME, NAME_END, KIND, START, STOP,
     ATTRIBUTES, ATTRIBUTES_END, CODE, WIDTH
@@ -36,7 +36,7 @@ static int took_with_blanks(Reader *reader, const char *word)
     return 1;
 }
 
-/* The name of a member and its colon; of every member but the first, with the comma before. */
+/* The name of a member and its colon; with the comma before it, except for the first member. */
 static int took_name(Reader *reader, const char *before, const char *name)
 {
     Reader ahead = *reader;
@@ -47,7 +47,7 @@ static int took_name(Reader *reader, const char *before, const char *name)
     return 1;
 }
 
-/* A text without escapes; where it begins and ends is written if it is asked for. */
+/* A text without escapes; stores where it begins and ends if asked to. */
 static int took_text(Reader *reader, int64_t *place)
 {
     if (!took(reader, "\""))
@@ -110,7 +110,7 @@ static int took_time(Reader *reader, int64_t *result)
     return took(reader, "\"");
 }
 
-/* One digit up to some other. */
+/* One digit, up to a given one. */
 static int took_choice(Reader *reader, char most, int64_t *result)
 {
     if (reader->at == reader->end || *reader->at < '0' || *reader->at > most)
@@ -201,7 +201,7 @@ static int took_span(Reader *reader, int64_t *row)
     return took(reader, "}");
 }
 
-/* text, its size in bytes; how many spans there are, and a row for each. */
+/* text and its size in bytes; number of spans, and a row for each. */
 const char *spans_laid_out(const Argument *given)
 {
     Reader reader = {(const char *)given[0].counts.at, NULL, NULL};

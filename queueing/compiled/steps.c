@@ -3,7 +3,8 @@
 
 #include "kernels.h"
 
-/* Write who leaves at each step, until few are inside, but after the least number of steps. */
+/* Write the probability that leaves at each step, until little is left inside, but not before the least
+   number of steps. */
 const char *absorbing_steps(const Argument *given)
 {
     const int64_t *start = given[0].counts.at, *source = given[1].counts.at;
@@ -44,7 +45,7 @@ const char *absorbing_steps(const Argument *given)
         inside = after;
         after = before;
     }
-    if (step > 0) /* both have the last */
+    if (step > 0) /* both arrays hold the last state */
         memcpy(after, inside, (size_t)states * sizeof(double));
     *given[9].counts.at = step;
     return NULL;

@@ -1,4 +1,4 @@
-/* Gauss-Seidel sweeps over the balance of a Markov chain: headway.queueing.markov.sweeps. */
+/* Gauss-Seidel sweeps over the balance equations of a Markov chain: headway.queueing.markov.sweeps. */
 #include "kernels.h"
 
 static void balance(const Argument *given, ptrdiff_t state)
@@ -11,7 +11,7 @@ static void balance(const Argument *given, ptrdiff_t state)
     share[state] = into / given[3].numbers.at[state];
 }
 
-/* Balance each state after the other, from the first to the last and back, so many times. */
+/* Balance one state after another, from first to last and back, a given number of times. */
 const char *balancing_sweeps(const Argument *given)
 {
     const int64_t *start = given[0].counts.at;
