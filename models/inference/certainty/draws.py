@@ -179,7 +179,8 @@ class _Near:
         unit = np.where(problem.logarithmic, 1.0, np.maximum(np.abs(optimum.free), 1e-300))
         spread = np.minimum(_WIDER * _errors(problem, optimum, known), _ANY * unit)
         root = _root(spread, known)
-        return cls(problem.inner(optimum.free), root, np.linalg.pinv(root))
+        inverse = np.asarray(np.linalg.pinv(root), float)
+        return cls(problem.inner(optimum.free), root, inverse)
 
     def drawn(self, count: int) -> FloatArray:
         """Points of this law, one per row."""
