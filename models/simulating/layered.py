@@ -5,6 +5,7 @@ from math import inf
 
 import numpy as np
 
+from headway.errors import Saturated
 from headway.models.simulating.game import Game
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.replica import Replica, Results
@@ -12,6 +13,7 @@ from headway.models.solving.layered.layered_values import layered_system, number
 from headway.models.structure.model import Model
 from headway.models.structure.outputs import percentile_name
 from headway.queueing.layers.copies import per_copy, written_out
+from headway.queueing.layers.growth import piling_up
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.playing import LayeredRun, Window
 from headway.queueing.layers.score import score_of
@@ -65,13 +67,26 @@ def layered_replica(
         A model with one operating point.
     planned, percentiles, seed, number
         As for `headway.models.simulating.replica.replica`.
+
+    Raises
+    ------
+    Saturated
+        For a queue of messages or of requests from outside that grows without limit.
     """
     system = layered_system(model)
     run = _run(system, seed, number)
     run.play(planned.warm_up)
     run.window()
+    before = run.waiting
     run.play(planned.horizon)
-    return Replica(_results(model, system, run.window(), percentiles), run.events)
+    after, window = run.waiting, run.window()
+    if name := piling_up(run.system, before, after, window.counts[0]):
+        msg = (
+            f"entry {name}: its queue grows without limit, so it cannot be simulated; send or ask "
+            "less, or give its task more threads"
+        )
+        raise Saturated(msg)
+    return Replica(_results(model, system, window, percentiles), run.events)
 
 
 def _run(system: LayeredSystem, seed: int, number: int) -> LayeredRun:

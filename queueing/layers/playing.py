@@ -6,12 +6,14 @@ are batches: each mean is a ratio of two sums over them, with the standard error
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf, isfinite
 
 import numpy as np
 
 from headway.errors import GraphError
 from headway.kinds import FloatArray, check_domain
+from headway.queueing.layers.growth import piling_up
 from headway.queueing.layers.loop import play_program
 from headway.queueing.layers.score import LayeredScore, arguments, opening, score_of
 from headway.queueing.layers.states.rows import Reason
@@ -143,6 +145,8 @@ class Played:
         Number of events played.
     warm_up, time
         Time left out as warm-up, and time observed after it [s].
+    piling_up
+        An entry whose queue grows without limit, so that no long-run means exist; empty if none.
     """
 
     system: LayeredSystem
@@ -154,6 +158,7 @@ class Played:
     events: int
     warm_up: float
     time: float
+    piling_up: str = ""
 
 
 def play_layers(system: LayeredSystem, events: int, seed: int) -> Played:
@@ -200,13 +205,18 @@ def play_layers(system: LayeredSystem, events: int, seed: int) -> Played:
         raise GraphError(msg)
     each = pilot * (1 - PILOT) / PILOT / WINDOWS
     run.window()
-    windows = []
+    windows, waiting = [], []
     for n in range(WINDOWS):
         run.play(pilot + (n + 1) * each)
+        waiting.append(run.waiting)
         windows.append(run.window())
+    half = WINDOWS // 2
+    begun = np.sum([window.counts[0] for window in windows[half:]], axis=0)
+    grows = piling_up(system, waiting[half - 1], waiting[-1], begun)
     kept = windows[_warm_up([w.requests for w in windows]) :]
     warm_up = pilot + (WINDOWS - len(kept)) * each
-    return _played(system, score, kept, (run.events, warm_up, len(kept) * each))
+    played = _played(system, score, kept, (run.events, warm_up, len(kept) * each))
+    return replace(played, piling_up=grows)
 
 
 @dataclass(frozen=True)
@@ -266,6 +276,11 @@ class LayeredRun:
     def events(self) -> int:
         """Number of events so far."""
         return int(self.state.clock["events"][0])
+
+    @property
+    def waiting(self) -> FloatArray:
+        """Requests that wait for a thread now, by entry."""
+        return np.array(self.state.tallies["waiting"], float)
 
     def play(self, until: float, most: float = inf) -> None:
         """Play until a time [s], or until ``most`` events have been played.

@@ -18,9 +18,10 @@ from headway.queueing.layers.chain import (
 from headway.queueing.layers.copies import has_copies, per_copy, written_out
 from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.decomposed.sources import no_phases
+from headway.queueing.layers.growth import asked_from_outside, reached
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.measured import LAYERS_NOTE, open_note
-from headway.queueing.layers.playing import play_layers
+from headway.queueing.layers.playing import Played, play_layers
 from headway.queueing.layers.points import alike, at, first_of, joined, points_of
 from headway.queueing.layers.product_form import no_product_form
 from headway.queueing.layers.program import program_of
@@ -182,10 +183,19 @@ def _work(system: LayeredSystem) -> int:
 
 
 def by_events(system: LayeredSystem) -> LayeredMeans:
-    """Simulate point by point with one seed; the label has the widest interval."""
-    found, widest = [], 0.0
+    """Simulate point by point with one seed; the label has the widest interval.
+
+    If more requests arrive from outside than can be served, waiting times are infinite.
+
+    Raises
+    ------
+    GraphError
+        For messages that pile up.
+    """
+    found, over, widest = [], [], 0.0
     for point in points_of(system):
         played = play_layers(point, EVENTS, seed=1)
+        over.append(_is_over(played))
         parts = [field.name for field in fields(EntryMeans)]
         entries = {
             name: EntryMeans(*(getattr(one, part).mean for part in parts))
@@ -195,7 +205,17 @@ def by_events(system: LayeredSystem) -> LayeredMeans:
         rates = [one.throughput for one in (*played.clients.values(), *played.arrivals.values())]
         widest = max([widest, *(one.half_width() / one.mean for one in rates if one.mean)])
     note = f"simulated, {EVENTS:,} events; throughputs within {significant(100 * widest, 2)}% (95%)"
-    return replace(joined(system, found), approximation=note)
+    means = joined(system, found).endless(np.reshape(over, system.shape))
+    return replace(means, approximation=note)
+
+
+def _is_over(played: Played) -> bool:
+    """Whether requests from outside pile up; refuses messages that do."""
+    name, system = played.piling_up, played.system
+    if name and name not in reached(system, asked_from_outside(system)):
+        msg = f"messages pile up at entry {name}; send fewer, or give its task more threads"
+        raise GraphError(msg)
+    return bool(name)
 
 
 def in_layers(system: LayeredSystem) -> LayeredMeans:

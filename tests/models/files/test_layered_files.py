@@ -339,6 +339,18 @@ def test_percentiles_end_with_the_width_that_their_events_reach(monkeypatch):
         parse_model(ALONE).solve().with_percentiles([95])
 
 
+def test_a_simulation_of_queues_without_end_says_so():
+    """Messages at 150% of what their thread serves; and requests from outside."""
+    model = parse_model(ALONE.replace("calls = { page = 1 }", "sends = { page = 3 }"))
+    with pytest.raises(HeadwayError, match="messages pile up at entry page; send fewer"):
+        model.solve(method="simulation")
+    with pytest.raises(HeadwayError, match="entry page: its queue grows without limit"):
+        model.simulate()
+    head, _, tail = ALONE.partition("[tasks.users]")
+    opened = parse_model(head + tail[tail.index("[tasks.web]") :] + "arrival_rate = 110\n")
+    assert opened.solve(method="simulation").response_time == np.inf
+
+
 def test_a_check_simulates_every_part():
     """Second phases, pools and processors, which lie in the intervals of the whole chain."""
     check = parse_model(SHOP).check([95], half_width=0.1)

@@ -422,6 +422,36 @@ def test_requests_that_pile_up_are_refused() -> None:
         played(system, 20_000_000)
 
 
+def noted(often: float) -> LayeredSystem:
+    """A client who sends so many messages in a cycle of 1 s, each a second of work."""
+    log = Task("cpu"), Entry("task-log", Step("log", 1.0))
+    return clients(Step("use", 1.0, sends={"log": often}), {"log": log})
+
+
+@built
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        (noted(1.5), "log"),
+        (noted(0.9), ""),
+        (opened(1.1, Task("cpu"), Step("serve", 1.0)), "serve"),
+        (opened(0.9, Task("cpu"), Step("serve", 1.0)), ""),
+        (
+            clients(
+                Step("use", 1.0, calls={"page": 1.0}),
+                {"page": (Task("cpu"), Entry("task-page", Step("page", 10.0)))},
+                20_000,
+                think_time=1e6,
+            ),
+            "",
+        ),
+    ],
+)
+def test_queues_that_grow_without_limit_are_named(system: LayeredSystem, name: str) -> None:
+    """Above a load of 1, not below it; callers wait, so clients who still come do not count."""
+    assert played(system).piling_up == name
+
+
 @pytest.mark.parametrize(
     ("task", "message"),
     [
