@@ -339,8 +339,9 @@ def test_percentiles_end_with_the_width_that_their_events_reach(monkeypatch):
         parse_model(ALONE).solve().with_percentiles([95])
 
 
-def test_a_simulation_of_queues_without_end_says_so():
+def test_a_simulation_of_queues_without_end_says_so(monkeypatch):
     """Messages at 150% of what their thread serves; and requests from outside."""
+    monkeypatch.setattr("headway.queueing.layers.methods.solve.EVENTS", 200_000)
     model = parse_model(ALONE.replace("calls = { page = 1 }", "sends = { page = 3 }"))
     with pytest.raises(HeadwayError, match="messages pile up at entry page; send fewer"):
         model.solve(method="simulation")
