@@ -37,7 +37,7 @@ def retries_figure(retries: Retries) -> Figure:
             (found.lasts, "good state", ":"),
         ):
             if load is not None:
-                words = f"{name}: {LASTING:,} requests"
+                words = f"{name} lasts {LASTING:,} requests"
                 axes.axvline(load / own.scale, linestyle=dashes, color="grey", label=words)
     for place, one in enumerate(found.states):
         label = f"states at {units_of(retries).text(found.load, retries.unit)}"

@@ -118,7 +118,7 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
             return points
         error = points.error
     if not np.isfinite(error):
-        return "no table of solved points is smooth enough over the sliders"
+        return "no table of solved points is smooth enough for sliders"
     return f"a table of solved points would be up to {error:.0%} off between them"
 
 

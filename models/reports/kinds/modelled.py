@@ -55,7 +55,8 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.numerals import counted
 
 _CLOSE, _FAR = 0.05, 0.1  # RMS relative errors; above the second a fit is called bad
-# the same for points left out; a model describes its data up to 30%
+_FULL = 0.95  # share in use of a pool or processor from which on it needs a look
+# errors of points left out; a model describes its data up to 30%
 _LEFT_CLOSE, _LEFT_FAR = 0.1, 0.3
 
 
@@ -133,15 +134,15 @@ def _doubted(said: Headline, report: Report | ModelReport) -> Headline:
 
 
 def _signs(report: Report | ModelReport, found: Retries | None) -> Iterator[Sign]:
-    """What fills first, where, and the model's errors."""
-    if report.kept is not None:
-        yield Sign(f"highest load with {report.kept.what} under "
-                   f"{report.kept.limit(report.model, units_of(report))}",
-                   report.kept.shown(units_of(report)),
-                   Light.BAD if report.kept.is_none else None)  # fmt: skip
+    """What fills first, where, and the model's errors; the sentence above has the highest load."""
+    if report.kept is not None and report.kept.is_none:
+        limit = report.kept.limit(report.model, units_of(report))
+        yield Sign(f"highest load with {report.kept.what} under {limit}", "none", Light.BAD)
     yield from tipping_signs(report, found) if found else []
     first = fills_first(report)
-    yield from [Sign("fills first", str(first))] if first else []
+    if first:
+        is_full = first.share is not None and first.share >= _FULL
+        yield Sign("fills first", str(first), Light.LOOK if is_full else None)
     if limit_words(report):
         yield Sign("saturates at", limit_words(report))
     if isinstance(report, Report):

@@ -281,7 +281,7 @@ def test_a_closed_network_says_why_it_has_no_panel():
     page = parsed(html("closed")).text
 
     assert isinstance(panel(made("closed")), NoPanel)
-    assert "There is no panel to try other values on: the network is closed" in page
+    assert "This page has no sliders: the network is closed" in page
     how = "it is solved numerically (method: throughput-driven, approximate)"
     assert f"A closed network has no single formula; {how}" in page
     assert "approximate: throughput-driven: Schweitzer at the delivered throughput" in page
