@@ -73,13 +73,18 @@ static double gamma_sample(double shape, uint64_t key)
    off whole periods first, then piece by piece. A table has starts, rates, and a period's integral. */
 static double by_rates(const Play *p, const Law *law, double left)
 {
-    int64_t count = (int64_t)law->second, k = count - 1;
+    int64_t count = (int64_t)law->second, k = 0, beyond = count;
     const double *start = p->table + (int64_t)law->first, *rate = start + count;
     double period = law->third, total = rate[count], phase = fmod(p->now, period);
     double whole = floor(left / total), gap = whole * period;
     left -= whole * total;
-    while (k > 0 && start[k] > phase)
-        k--;
+    while (beyond - k > 1) {
+        int64_t middle = k + (beyond - k) / 2;
+        if (start[middle] > phase)
+            beyond = middle;
+        else
+            k = middle;
+    }
     for (;;) {
         double passes = (k + 1 < count ? start[k + 1] : period) - phase;
         if (left < rate[k] * passes)

@@ -8,6 +8,7 @@ Sources: Steele, Lea and Flood, OOPSLA 2014 (splitmix64); Marsaglia and Bray, SI
 (normal); Marsaglia and Tsang, ACM TOMS 26(3), 2000 (gamma).
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from math import floor, fmod, log, sqrt
 from typing import Protocol
@@ -104,22 +105,20 @@ def _by_rates(p: Chance, law: Law, left: float) -> float:
     of the rate from now to the arrival is exponential with mean 1: it is used up by whole periods
     first, then piece by piece.
     """
-    count, first = int(law.second), int(law.first)
-    start, rate = p.table[first : first + count], p.table[first + count : first + 2 * count]
-    period, total, phase = law.third, p.table[first + 2 * count], fmod(p.now, law.third)
+    count, start = int(law.second), int(law.first)
+    rate = start + count  # where the rates begin, and the starts end
+    period, total, phase = law.third, p.table[rate + count], fmod(p.now, law.third)
     whole = float(floor(left / total))
-    gap, k = whole * period, count - 1
+    gap, k = whole * period, max(bisect_right(p.table, phase, start, rate) - 1 - start, 0)
     left -= whole * total
-    while k > 0 and start[k] > phase:
-        k -= 1
     while True:
-        passes = (start[k + 1] if k + 1 < count else period) - phase
-        if left < rate[k] * passes:
-            return gap + left / rate[k]
-        left -= rate[k] * passes
+        passes = (p.table[start + k + 1] if k + 1 < count else period) - phase
+        if left < p.table[rate + k] * passes:
+            return gap + left / p.table[rate + k]
+        left -= p.table[rate + k] * passes
         gap += passes
         k = k + 1 if k + 1 < count else 0
-        phase = start[k]
+        phase = p.table[start + k]
 
 
 def sample(p: Chance, number: int) -> float:
