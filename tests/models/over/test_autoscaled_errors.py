@@ -73,3 +73,6 @@ def test_the_page_has_how_far_times_to_drain_are_off():
     for backlog in ("at the start", "of a bad state"):
         assert drain_times.line(rows, backlog) in PAGE
         assert np.median(drain_times.errors(rows, backlog)) < 10
+    off = drain_times.errors(rows, "of a bad state")
+    assert f"{(off < 10).sum()} of {len(off)} are within 10%" in PAGE
+    assert (off < 10).mean() > 0.85

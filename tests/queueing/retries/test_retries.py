@@ -362,3 +362,13 @@ def test_other_methods_refuse_by_themselves():
         model.solve().with_percentiles([95])
     with pytest.raises((GraphError, InvalidParameter)):
         server({"timeout": 0.1}, 50.0).solve(method="retrials")
+
+
+def test_what_a_bad_state_leaves_is_sure_within_a_tenth_after_a_time():
+    """Every request of 300 a second brings four attempts, and 500 jobs are done meanwhile."""
+    found = tipping(TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3), 300.0)
+    draw, time = np.random.default_rng(7), found.sure
+    grown = 4 * draw.poisson(300 * time, 20_000) - draw.poisson(500 * time, 20_000)
+    assert grown.mean() / 500 == pytest.approx(found.drains * time, rel=0.005)
+    near = np.abs(grown / 500 / (found.drains * time) - 1) < 0.1
+    assert near.mean() == pytest.approx(0.95, abs=0.01)
