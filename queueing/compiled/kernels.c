@@ -85,7 +85,9 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(real_geometric, "rw") \
     ROW(absorbing_steps, "iirrwwwdnj") \
     ROW(careful_step, "jwrrrdrnnnndwww") \
-    ROW(finite_stations, "iiirwwwwww") \
+    ROW(finite_stations, "iiiiirrrwwwwww") \
+    ROW(pool_ratios, "iiiirrrrrww") \
+    ROW(pool_capacities, "iiiiirrrrwww") \
     ROW(first_to_leave, "iiirrrrww") \
     ROW(waits_of_one, "iirrrrw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \

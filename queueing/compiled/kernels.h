@@ -47,6 +47,8 @@ Kernel real_geometric;
 Kernel absorbing_steps;
 Kernel careful_step;
 Kernel finite_stations;
+Kernel pool_ratios;
+Kernel pool_capacities;
 Kernel first_to_leave;
 Kernel waits_of_one;
 Kernel unanswered_steps;

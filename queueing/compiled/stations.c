@@ -13,30 +13,69 @@
 #define LOST 1e-30
 #define ROOM 6 /* arrays of work */
 
-/* Classes of one station at one point; odds of one class after the other, `step` apart. */
+/* Classes of one station at one point; numbers of one class after the other, `step` apart. A class
+   has odds, or, from the row `law` on, ratios of its successive coefficients; otherwise `law` is -1.
+   The rates c(k) of a station are min(k, m), or those given, c(m) with more. */
 typedef struct {
     int64_t m, top;
+    const double *rates;
     ptrdiff_t classes, step;
-    const int64_t *most;
-    const double *odds;
+    const int64_t *most, *law;
+    const double *odds, *ratios;
     double theta;
 } Station;
+
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 static int64_t members_of(const Station *of)
 {
     int64_t members = 0;
     for (ptrdiff_t c = 0; c < of->classes; c++)
-        members += of->most[c] < 0 ? -of->most[c] : of->most[c];
+        members += of->most[c];
     return members;
 }
 
-/* Mean of k with the weights b_k z^k, over z. */
+/* The rise from term j - 1 to j of the coefficients of a class, and of p(k) with one class. */
+static inline double rise(const Station *of, ptrdiff_t c, int64_t j)
+{
+    double ratio = of->law[c] < 0
+        ? (double)(of->most[c] - j + 1) * of->odds[c * of->step] / (double)j
+        : of->ratios[(of->law[c] + j - 1) * of->step];
+    return ratio * of->theta;
+}
+
+static inline double rate_of(const Station *of, int64_t k)
+{
+    int64_t busy = smaller(k, of->m);
+    return of->rates ? of->rates[(busy - 1) * of->step] : (double)busy;
+}
+
+static inline double queueing(const Station *of, int64_t k)
+{
+    return (double)k / (rate_of(of, k) * of->theta);
+}
+
+/* The least number z with b_k <= z^k / k! for the coefficients of a class over the first. */
+static double load_of(const Station *of, ptrdiff_t c)
+{
+    double load = 0;
+    if (of->law[c] < 0)
+        return (double)of->most[c] * of->odds[c * of->step];
+    for (int64_t j = 1; j <= of->most[c]; j++)
+        load = fmax(load, (double)j * of->ratios[(of->law[c] + j - 1) * of->step]);
+    return load;
+}
+
+/* Mean of k with the weights b_k z^k, over z; roughly for a class with a law of its own. */
 static double gone(const Station *of, double z)
 {
     double sum = 0;
     for (ptrdiff_t c = 0; c < of->classes; c++) {
-        double a = of->odds[c * of->step];
-        sum += of->most[c] > 0 ? (double)of->most[c] * a / (1 + a * z) : a;
+        double load = load_of(of, c);
+        sum += load / (1 + load * z / (double)of->most[c]);
     }
     return sum;
 }
@@ -45,13 +84,13 @@ static int64_t last(const Station *of, int64_t members)
 {
     double load = gone(of, 0), weight = 1;
     int64_t k = 0;
-    if (load >= (double)of->m)
+    if (load >= rate_of(of, of->m))
         return members;
     while (k < members && weight > NEGLIGIBLE) {
         k++;
-        weight *= load / (double)(k < of->m ? k : of->m);
+        weight *= load / rate_of(of, k);
     }
-    return k + MARGIN < members ? k + MARGIN : members;
+    return smaller(k + MARGIN, members);
 }
 
 static double scale(const Station *of, int64_t members)
@@ -69,70 +108,36 @@ static double scale(const Station *of, int64_t members)
     return low;
 }
 
-/* The rise from term k - 1 to k: of p(k) with one class, of the coefficients of a class. */
-static inline double rise_alone(const Station *of, int64_t k)
+/* Terms 0 to size of one class over the largest; if it is `alone`, terms of p(k). */
+static void coefficients(const Station *of, ptrdiff_t c, int alone, int64_t size, double *terms)
 {
-    return (double)(of->most[0] - k + 1) * of->odds[0] / (double)(k < of->m ? k : of->m);
-}
-
-static inline double rise(int64_t n, double a, int64_t j)
-{
-    return (n > 0 ? (double)(n - j + 1) * a : a) / (double)j;
-}
-
-static inline double queueing(const Station *of, int64_t k)
-{
-    return (double)k / ((double)(k < of->m ? k : of->m) * of->theta);
-}
-
-/* Terms 0 to size of one class over the largest. */
-static void coefficients(int64_t n, double a, int64_t size, double *terms)
-{
+#define RISE(j) (rise(of, c, j) * (alone ? queueing(of, j) : 1))
     int64_t at = 0;
-    while (at < size && rise(n, a, at + 1) >= 1)
+    while (at < size && RISE(at + 1) >= 1)
         at++;
     terms[at] = 1;
     for (int64_t j = at; j > 0; j--) {
-        double term = terms[j] / rise(n, a, j);
+        double term = terms[j] / RISE(j);
         terms[j - 1] = term < LEAST ? 0 : term;
     }
     for (int64_t j = at + 1; j <= size; j++) {
-        double term = terms[j - 1] * rise(n, a, j);
+        double term = terms[j - 1] * RISE(j);
         terms[j] = term < LEAST ? 0 : term;
     }
+#undef RISE
 }
 
-static void alone(const Station *of, double *weights)
-{
-    int64_t at = 0;
-    while (at < of->top && rise_alone(of, at + 1) >= 1)
-        at++;
-    weights[at] = 1;
-    for (int64_t k = at; k > 0; k--) {
-        double term = weights[k] / rise_alone(of, k);
-        weights[k - 1] = term < LEAST ? 0 : term;
-    }
-    for (int64_t k = at + 1; k <= of->top; k++) {
-        double term = weights[k - 1] * rise_alone(of, k);
-        weights[k] = term < LEAST ? 0 : term;
-    }
-}
-
-static inline int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Coefficients b of all classes, scaled, in b; `one` and `sum` are room. */
-static void product(const Station *of, double *b, double *one, double *sum)
+/* Coefficients b of all classes but one (none if -1), scaled, in b; `one` and `sum` are room. */
+static void product(const Station *of, ptrdiff_t but, double *b, double *one, double *sum)
 {
     int64_t size = 0;
     b[0] = 1;
     for (ptrdiff_t c = 0; c < of->classes; c++) {
-        int64_t n = of->most[c], own = smaller(n < 0 ? -n : n, of->top);
-        int64_t whole = smaller(size + own, of->top);
+        int64_t own = smaller(of->most[c], of->top), whole = smaller(size + own, of->top);
         double largest = 0;
-        coefficients(n, of->odds[c * of->step] * of->theta, own, one);
+        if (c == but)
+            continue;
+        coefficients(of, c, 0, own, one);
         for (int64_t k = 0; k <= whole; k++)
             sum[k] = 0;
         for (int64_t i = 0; i <= size; i++) {
@@ -142,11 +147,13 @@ static void product(const Station *of, double *b, double *one, double *sum)
                 to[j] += times * one[j];
         }
         for (int64_t k = 0; k <= whole; k++)
-            largest = sum[k] > largest ? sum[k] : largest;
+            largest = fmax(largest, sum[k]);
         for (int64_t k = 0; k <= whole; k++)
             b[k] = sum[k] / largest < LEAST ? 0 : sum[k] / largest;
         size = whole;
     }
+    for (int64_t k = size + 1; k <= of->top; k++)
+        b[k] = 0;
 }
 
 /* p(k) up to a factor, and b_{k-1} / b_k; 0 where floating point numbers do not reach so far. */
@@ -196,11 +203,10 @@ static void by_logarithms(const Station *of, double *b, double *one, double *sum
     double total = 0, largest = -INFINITY;
     b[0] = 0;
     for (ptrdiff_t c = 0; c < of->classes; c++) {
-        int64_t n = of->most[c], own = smaller(n < 0 ? -n : n, of->top);
-        int64_t whole = smaller(size + own, of->top);
+        int64_t own = smaller(of->most[c], of->top), whole = smaller(size + own, of->top);
         one[0] = 0;
         for (int64_t j = 1; j <= own; j++)
-            one[j] = one[j - 1] + log(rise(n, of->odds[c * of->step] * of->theta, j));
+            one[j] = one[j - 1] + log(rise(of, c, j));
         for (int64_t k = 0; k <= whole; k++)
             sum[k] = -INFINITY;
         for (int64_t j = 0; j <= own; j++)
@@ -220,12 +226,11 @@ static void by_logarithms(const Station *of, double *b, double *one, double *sum
         weights[k] = exp(weights[k] - largest);
 }
 
-/* Mean members of a class of n, of the odds a, scaled: n t_k over all k. */
-static double mean_of(const Station *of, int64_t n, double a, const double *before,
-                      const double *chances, double *there)
+/* Mean members of class c among k, n t_k by (2). */
+static void presence(const Station *of, ptrdiff_t c, const double *before, double *there)
 {
     int64_t at = 0;
-    double sum = 0;
+    double a = of->odds[c * of->step] * of->theta;
     there[0] = 0;
     while (at < of->top && a * before[at + 1] <= 1) {
         at++;
@@ -238,8 +243,26 @@ static double mean_of(const Station *of, int64_t n, double a, const double *befo
         there[k - 1] = u > 0 ? 1 - there[k] / u : 1;
     }
     for (int64_t k = 0; k <= of->top; k++)
-        sum += chances[k] * ((double)n * there[k]);
-    return sum;
+        there[k] *= (double)of->most[c];
+}
+
+/* The same for a class with a law of its own, from the coefficients of all others. */
+static void presence_by_law(const Station *of, ptrdiff_t c, double *b, double *one, double *sum,
+                            double *there)
+{
+    int64_t own = smaller(of->most[c], of->top);
+    product(of, c, b, one, sum);
+    coefficients(of, c, 0, own, one);
+    there[0] = 0;
+    for (int64_t k = 1; k <= of->top; k++) {
+        double all = 0, mine = 0;
+        for (int64_t j = 0; j <= smaller(own, k); j++) {
+            double weight = one[j] * b[k - j];
+            all += weight;
+            mine += (double)j * weight;
+        }
+        there[k] = all > 0 ? mine / all : there[k - 1];
+    }
 }
 
 /* Mean of max(0, k - m + 1) without one member of a class, that is among k by `there`. */
@@ -247,81 +270,89 @@ static double fewer_of(const Station *of, const double *chances, const double *t
 {
     double total = 0, above = 0;
     for (int64_t k = 1; k <= of->top; k++) {
-        double weight = there[k] * chances[k] * (double)smaller(k, of->m) / (double)k;
+        double weight = there[k] * chances[k] * rate_of(of, k) / (double)k;
         total += weight;
         above += k > of->m ? weight * (double)(k - of->m) : 0;
     }
     return total > 0 ? above / total : 0;
 }
 
-/* Probabilities in weights; whose mean is what, and what is beyond without one of them. */
+/* Probabilities in weights; mean members of classes, and what is beyond without one of each. */
 static void solve_station(Station *of, double *work, ptrdiff_t room, double *means, double *fewer)
 {
     double *weights = work, *b = work + room, *one = b + room, *sum = one + room;
-    double *before = sum + room, *there = before + room, total = 0, rest = 0;
+    double *before = sum + room, *there = before + room, total = 0;
     int64_t members = members_of(of);
     of->top = last(of, members);
     of->theta = 1;
+    weights[0] = 1;
     if (of->classes == 1)
-        alone(of, weights);
+        coefficients(of, 0, 1, of->top, weights);
     else if (of->classes > 1) {
         of->theta = scale(of, members);
-        product(of, b, one, sum);
+        product(of, -1, b, one, sum);
         if (!weigh(of, b, weights, before))
             by_logarithms(of, b, one, sum, weights, before);
-    } else
-        weights[0] = 1;
+    }
     for (int64_t k = 0; k <= of->top; k++)
         total += weights[k];
-    for (int64_t k = 0; k <= of->top; k++) {
+    for (int64_t k = 0; k <= of->top; k++)
         weights[k] /= total;
-        rest += weights[k] * (double)k;
-    }
-    if (of->classes == 1) {
+    for (ptrdiff_t c = 0; c < of->classes; c++) {
+        double mean = 0;
+        if (of->classes == 1)
+            for (int64_t k = 0; k <= of->top; k++)
+                there[k] = (double)k;
+        else if (of->law[c] < 0)
+            presence(of, c, before, there);
+        else
+            presence_by_law(of, c, b, one, sum, there);
         for (int64_t k = 0; k <= of->top; k++)
-            there[k] = (double)k;
-        means[0] = rest;
-        fewer[0] = fewer_of(of, weights, there);
-        return;
+            mean += weights[k] * there[k];
+        means[c * of->step] = mean;
+        fewer[c * of->step] = fewer_of(of, weights, there);
     }
-    for (ptrdiff_t c = 0; c < of->classes; c++)
-        if (of->most[c] > 0) {
-            double a = of->odds[c * of->step] * of->theta;
-            means[c * of->step] = mean_of(of, of->most[c], a, before, weights, there);
-            fewer[c * of->step] = fewer_of(of, weights, there);
-            rest -= means[c * of->step];
-        }
-    for (ptrdiff_t c = 0; c < of->classes; c++)
-        if (of->most[c] < 0)
-            means[c * of->step] = rest;
 }
 
 const char *finite_stations(const Argument *given)
 {
     const int64_t *begins = given[0].counts.at, *servers = given[1].counts.at;
+    const int64_t *most = given[2].counts.at, *law = given[3].counts.at, *at = given[4].counts.at;
+    const double *odds = given[5].numbers.at, *ratios = given[6].numbers.at;
+    const double *rates = given[7].numbers.at;
+    double *beyond = given[8].numbers.at, *full = given[9].numbers.at;
+    double *nearly = given[10].numbers.at, *work = given[13].numbers.at;
     ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
-    ptrdiff_t points = stations ? given[4].numbers.size / stations : 0;
-    double *beyond = given[4].numbers.at, *full = given[5].numbers.at;
-    double *nearly = given[6].numbers.at, *work = given[9].numbers.at;
-    ptrdiff_t size = stations * points, room = given[9].numbers.size / ROOM;
-    if (given[0].counts.size != stations + 1 || given[3].numbers.size != classes * points
-        || given[7].numbers.size != classes * points
-        || given[8].numbers.size != classes * points || given[4].numbers.size != size
-        || given[5].numbers.size != size || given[6].numbers.size != size || !size)
+    ptrdiff_t points = stations ? given[8].numbers.size / stations : 0;
+    ptrdiff_t size = stations * points, room = given[13].numbers.size / ROOM;
+    if (given[0].counts.size != stations + 1 || given[3].counts.size != classes || !size
+        || given[4].counts.size != stations || given[5].numbers.size != classes * points
+        || given[6].numbers.size % points || given[7].numbers.size % points
+        || given[11].numbers.size != classes * points
+        || given[12].numbers.size != classes * points || given[8].numbers.size != size
+        || given[9].numbers.size != size || given[10].numbers.size != size)
         return "finite_stations: numbers of each station and class at each point";
     for (ptrdiff_t q = 0; q < stations; q++)
         if (begins[q] < 0 || begins[q] > begins[q + 1] || begins[q + 1] > classes || servers[q] < 1)
             return "finite_stations: where the classes of stations begin, and their servers";
+        else if (at[q] >= 0 && at[q] + servers[q] > given[7].numbers.size / points)
+            return "finite_stations: rates of stations";
+    for (ptrdiff_t c = 0; c < classes; c++)
+        if (most[c] < 1
+            || (law[c] >= 0 && law[c] + most[c] > given[6].numbers.size / points))
+            return "finite_stations: members of classes, and ratios of those with a law";
     for (ptrdiff_t q = 0; q < stations; q++) {
         Station of = {.m = servers[q], .classes = begins[q + 1] - begins[q], .step = points,
-                      .most = given[2].counts.at + begins[q]};
+                      .most = most + begins[q], .law = law + begins[q]};
         if (members_of(&of) >= room)
             return "finite_stations: room for all members";
         for (ptrdiff_t i = 0; i < points; i++) {
             double above = 0, busy = 0, near = 0;
-            of.odds = given[3].numbers.at + begins[q] * points + i;
-            solve_station(&of, work, room, given[7].numbers.at + begins[q] * points + i,
-                          given[8].numbers.at + begins[q] * points + i);
+            of.odds = odds + begins[q] * points + i;
+            of.ratios = ratios + i;
+            of.rates = at[q] < 0 ? NULL : rates + at[q] * points + i;
+            solve_station(&of, work, room, given[11].numbers.at + begins[q] * points + i,
+                          given[12].numbers.at + begins[q] * points + i);
             for (int64_t k = of.m - 1; k <= of.top; k++) {
                 near += work[k];
                 busy += k < of.m ? 0 : work[k];
@@ -335,24 +366,14 @@ const char *finite_stations(const Argument *given)
     return NULL;
 }
 
-static int64_t most_in_service(int64_t n, int64_t m)
-{
-    int64_t all = n < 0 ? -n : n;
-    return all < m ? all : m;
-}
-
-/* Probabilities that so many of a class are in service, of which the mean is given. */
+/* Probabilities that 0, 1, ... of n are in service, of which the mean is given. */
 static void in_service(int64_t n, double mean, int64_t m, double *chance)
 {
-    double odds = mean, sum = -mean;
-    if (n > 0) {
-        double share = fmin(mean / (double)n, SURELY);
-        odds = share / (1 - share);
-        sum = (double)n * log1p(-share);
-    }
+    double share = fmin(mean / (double)n, SURELY), odds = share / (1 - share);
+    double sum = (double)n * log1p(-share);
     chance[0] = exp(sum);
-    for (int64_t k = 1; k <= most_in_service(n, m); k++) {
-        sum += log(rise(n, odds, k));
+    for (int64_t k = 1; k <= smaller(n, m); k++) {
+        sum += log((double)(n - k + 1) * odds / (double)k);
         chance[k] = exp(sum);
     }
 }
@@ -366,7 +387,7 @@ static double still_there(int64_t m, ptrdiff_t classes, ptrdiff_t step, const in
     whole[0] = 1;
     for (ptrdiff_t c = 0; c < classes; c++, chances += m + 1) {
         double stays = exp(-time / service[c * step]), power = 1;
-        int64_t count = most_in_service(most[c], m), first = m, end = 0;
+        int64_t count = smaller(most[c], m), first = m, end = 0;
         int64_t top = high + count < m ? high + count : m;
         for (int64_t k = low; k <= top; k++)
             next[k] = 0;

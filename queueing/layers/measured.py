@@ -10,13 +10,13 @@ half as large. With many second phases that make calls they are as large there, 
 from headway.numerals import digits
 from headway.queueing.methods.method import Error
 
-THROUGHPUT, TIMES = 35.0, 1300.0
+THROUGHPUT, TIMES = 30.0, 1300.0
 """Largest errors of throughputs of clients, and of response times of entries [%]."""
 
 RARE_THROUGHPUT, RARE_TIMES = 22.0, 60.0
 """Bounds that 99 of 100 errors stay below [%]; the largest errors are of single systems."""
 
-USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 21.0
+USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 20.0
 """Bounds that nine of ten errors stay below [%]."""
 
 LAYERS_NOTE = (
@@ -35,8 +35,8 @@ LAYERS_ERROR = Error(
 """The error of the method."""
 
 OPEN_TIMES = {
-    "unlimited": ((0.7, 6.0, 36.0), (0.9, 22.0, 75.0), (1.0, 35.0, 100.0)),
-    "limited": ((0.7, 22.0, 55.0), (0.9, 56.0, 100.0), (1.0, 75.0, 105.0)),
+    "unlimited": ((0.7, 3.5, 31.0), (0.9, 13.0, 41.0), (1.0, 28.0, 132.0)),
+    "limited": ((0.7, 15.0, 37.0), (0.9, 28.0, 82.0), (1.0, 55.0, 100.0)),
 }
 """With arrivals from outside, by the servers of processors: the largest utilisation of a pool or
 processor, and for times of entries the bound that nine of ten errors stay below, and the largest

@@ -1,6 +1,6 @@
 """Errors of the layers method for services called from outside, by the busiest pool's utilisation.
 
-``python -m tests.campaigns.open_layer_errors --count 48`` draws services at random, at 30% to 90%
+``python -m tests.campaigns.open_layer_errors --count 64`` draws services at random, at 30% to 90%
 of what their fullest pool could take if no request waited, and compares response times of entries
 with 400,000 events of the event loop: once with unlimited servers at all processors, and once with
 one to four. Rows are stored in `tests/data/open_layer_errors.csv`: whether servers are limited, the
@@ -28,7 +28,7 @@ PAGE = Path("tests/data/open_layer_errors.csv")
 TITLES = ("seed", "share", "servers", "busiest", "error")
 SERVERS = "unlimited", "limited"
 SHARES = 0.3, 0.5, 0.65, 0.8, 0.9
-EVENTS = 400_000
+EVENTS = 2_000_000
 BANDS = (0.0, 0.7), (0.7, 0.9), (0.9, 1.0)
 
 
@@ -120,7 +120,7 @@ def table(rows):
 
 def main():
     """Store the rows, and print the table of the page."""
-    rows = campaigns.seeded_rows(errors, __doc__, 48, PAGE, TITLES)
+    rows = campaigns.seeded_rows(errors, __doc__, 64, PAGE, TITLES)
     print("\n".join(table(rows)))
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.decomposed.capacities import Capacities
 from headway.queueing.layers.decomposed.cycles import Cycles
 from headway.queueing.layers.decomposed.others import Others
 from headway.queueing.layers.decomposed.phases import Phases
@@ -152,15 +153,18 @@ class _Decomposition:
         others = Others(self.sources)
         self.views = Views(self.sources, self._column)
         self.works = Works(self.sources, self.views)
-        given = self.sources, others, self.works, self.views
-        self.processors, self.pools = Processors(*given), Pools(*given)
         self.phases = Phases(self.sources, self.works, self.views.column)
         self.cycles = Cycles(self.sources, self.works, self.views.column)
-        longest = np.max([self._column(step.demand) for _, step, _ in system.steps()], axis=0)
-        self.small = np.where(longest > 0, _SMALL * longest, _SMALL)
         wide = self.views.count * self.points
         self.delays = np.where(self.works.shared, 1.0, np.zeros((1, wide)))
         self.waits = np.zeros_like(self.delays)
+        mean = self.phases.times(self.delays, self.waits).mean
+        alone = self.cycles.of(mean)[0][self.works.source], mean
+        self.capacities = Capacities(self.sources, others, self.works, self.views.column, alone)
+        given = self.sources, others, self.works, self.views, self.capacities
+        self.processors, self.pools = Processors(*given), Pools(*given)
+        longest = np.max([self._column(step.demand) for _, step, _ in system.steps()], axis=0)
+        self.small = np.where(longest > 0, _SMALL * longest, _SMALL)
         self._read_entries()
 
     def _column(self, value: Amount) -> FloatArray:
@@ -211,10 +215,10 @@ class _Decomposition:
     def after(self, now: State) -> FloatArray:
         """New delays and waits, from these times and rates."""
         served, asked = self.processors.rows, self.pools.rows
-        delays, alone = now.delays[served], now.second
+        delays, alone, freed = now.delays[served], now.second, self.capacities.of(now)
         if served.size:
-            delays, alone = self.processors.delays(now)
-        waits = self.pools.waits(now, alone) if asked.size else now.waits[asked]
+            delays, alone = self.processors.delays(now, freed)
+        waits = self.pools.waits(now, freed, alone) if asked.size else now.waits[asked]
         return self._known(delays, waits)
 
     def closer(self, point: int, known: FloatArray) -> FloatArray | None:

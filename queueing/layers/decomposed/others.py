@@ -12,7 +12,7 @@ class of its own: of many clients that use a single thread, one can be at its pr
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from math import inf, isinf
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ import numpy as np
 from headway.kinds import Amount
 from headway.queueing.layers.decomposed.sources import Source, Sources, Work
 from headway.queueing.layers.numerics.cuts import leading, smallest_cut
+from headway.queueing.layers.numerics.pools import HIGHEST, MANY
 from headway.records import dataclass
 
 CROWD = 200
@@ -34,6 +35,30 @@ With fewer members both classes together would have too many. Chosen.
 
 Shares: TypeAlias = Mapping[Work, Amount]
 """How often each piece of work is done in a cycle of its source."""
+
+
+@dataclass(frozen=True)
+class Callers:
+    """Those who call a pool of threads.
+
+    Parameters
+    ----------
+    count, in_all
+        Members of their sources, beside the arriving job and in all.
+    pools
+        Tasks through whose threads they call, if these are fewer.
+    above, above_in_all
+        These threads beside those that the arriving job holds, and in all; 0 without such pools.
+    task
+        The task of the pool; "" for a source that is called by nobody.
+    """
+
+    count: int
+    in_all: int
+    pools: tuple[str, ...] = ()
+    above: int = 0
+    above_in_all: int = 0
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +81,8 @@ class Class:
         Whether they come through a pool of threads, so that its threads are the members.
     inner
         Whether these threads are held by members of another class there.
+    callers
+        Those who call these threads, if some come from outside and they are more than the threads.
     """
 
     most: int
@@ -64,6 +91,7 @@ class Class:
     barred: Shares = field(default_factory=dict)
     pool: bool = False
     inner: bool = False
+    callers: Callers | None = None
 
 
 @dataclass(frozen=True)
@@ -142,9 +170,7 @@ class Others:
     def _classes(self, server: Server, source: int, held: frozenset[str]) -> Iterator[Class]:
         left = {task: self._threads(task) - (task in held) for task in self.system.tasks}
         members = [self._members(k) - (k == source) for k in range(len(self.sources.all))]
-        for k in range(len(members)):
-            kind, name = self._label(k)
-            members[k] = left[str(name)] if kind == "pool" else members[k]
+        self._share_threads(members, left)
         cut = self._cut(server, members, left)
         gone = {self._label(k) for k, most in enumerate(members) if most == 0}
         room: dict[_Label, int] = {("source", k): most for k, most in enumerate(members)}
@@ -162,16 +188,67 @@ class Others:
         for (label, pool), visits in found.items():
             if pool and label not in gone:
                 behind = (label, "") in found
-                yield Class(left[pool], self._threads(pool), visits, pool=True, inner=behind)
+                one = Class(left[pool], self._threads(pool), visits, pool=True, inner=behind)
+                yield self._called(one, pool, source, held)
             elif label not in gone:
-                yield self._class(label, room[label], visits, barred.get(label, {}))
+                kind, which = label
+                own = barred.get(label, {})
+                if kind == "pool":
+                    name = str(which)
+                    one = Class(room[label], self._threads(name), visits, own, pool=True)
+                    yield self._called(one, name, source, held)
+                else:
+                    k = int(str(which))
+                    endless = isinf(self.sources.all[k].population)
+                    callers = Callers(MANY, MANY) if endless else None
+                    yield Class(room[label], self._members(k), visits, own, callers=callers)
 
-    def _class(self, label: _Label, most: int, visits: Shares, barred: Shares) -> Class:
-        """The class of a part of a cut, of which so many members can be there."""
-        kind, which = label
-        if kind == "pool":
-            return Class(most, self._threads(str(which)), visits, barred, pool=True)
-        return Class(most, self._members(int(str(which))), visits, barred)
+    def _called(self, one: Class, pool: str, source: int, held: frozenset[str]) -> Class:
+        """The class of the threads of a pool, with those who call it if some are from outside."""
+        task = self.system.tasks[pool]
+        if task.clients or isinf(task.threads):
+            return one
+        callers = self.callers(pool, source, held)
+        limit = callers.above or callers.count
+        is_stream = callers.in_all >= MANY
+        if not is_stream or limit <= one.most or one.population == 1:  # one's mean says all
+            return one
+        return replace(one, callers=callers)
+
+    def callers(self, pool: str, source: int = -1, held: frozenset[str] = frozenset()) -> Callers:
+        """Those who call a pool, beside an arriving job which holds some threads."""
+        tasks, sources = self.system.tasks, self.sources.all
+        every = [int(min(one.population, MANY)) for one in sources]
+        threads = {n: int(min(float(one.threads), MANY)) for n, one in tasks.items()}
+        left = {n: m - (n in held) for n, m in threads.items()}
+        members = [m - (k == source) for k, m in enumerate(every)]
+        who = [
+            k
+            for k, one in enumerate(sources)
+            if self._label(k) != ("pool", pool)
+            and not one.visits.keys().isdisjoint(self.system.entries_of[pool])
+        ]
+        self._share_threads(members, left)
+        self._share_threads(every, threads)
+        cut = self._cut(Server(pool, is_task=True), members, left)
+        pools = tuple(str(name) for kind, name in cut if kind == "pool")
+        count, in_all = (sum(each[k] for k in who) for each in (members, every))
+        above, above_in_all = (
+            sum(m[str(name)] if kind == "pool" else n[int(str(name))] for kind, name in cut)
+            for m, n in ((left, members), (threads, every))
+        )
+        if not pools or above >= min(count, HIGHEST):
+            return Callers(count, in_all, task=pool)
+        if in_all < MANY:
+            # clients fill the pools above, if any, whose threads then come and go like clients
+            return Callers(above, above_in_all, task=pool)
+        return Callers(count, in_all, pools, above, above_in_all, pool)
+
+    def _share_threads(self, members: list[int], left: dict[str, int]) -> None:
+        """Replace the members of second phases by the threads that run them."""
+        for k in range(len(members)):
+            kind, name = self._label(k)
+            members[k] = left[str(name)] if kind == "pool" else members[k]
 
     def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
         """The populations and pools in a minimum cut between sources and a server."""

@@ -8,185 +8,33 @@ takes. docs/explanation/layers.md derives the formulas used here.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import isinf
-from typing import TypeAlias
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.again import BRIEF, Again, Asked, Behind, outlasts
 from headway.queueing.layers.decomposed.begun import Begin, Begun
-from headway.queueing.layers.decomposed.others import Class, Others, Server, think_between
+from headway.queueing.layers.decomposed.capacities import Capacities, Freed
+from headway.queueing.layers.decomposed.crowds import (
+    NARROW,
+    Classes,
+    Coming,
+    Crowds,
+    Places,
+    together,
+)
+from headway.queueing.layers.decomposed.others import Others, Server, think_between
 from headway.queueing.layers.decomposed.sources import Sources, Stacks, Work
 from headway.queueing.layers.decomposed.views import Meetings, Views
 from headway.queueing.layers.decomposed.works import State, Works
 from headway.queueing.layers.numerics.finite import left_over, waits_of_one
-from headway.queueing.layers.numerics.stations import NEVER, Seen, Stations, Sums
+from headway.queueing.layers.numerics.stations import NEVER, Odds, Stations, Sums
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
-# least time away, relative to the service time, for classes that are nearly always there
-_NARROW = 1e-2
-_ALONE = Class(1, 1, {})  # an empty class: its only member never comes
 _REGULAR = 1e-3  # least scv of a holding time; smaller ones make no difference to a wait
 _SMALL = 1e-6  # a probability that does not matter
 _LEAST = 1e-9  # a time away [s] that stands for 0
-
-_Classes: TypeAlias = tuple[Class, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Coming:
-    """Rates and times of classes at their servers, each of shape (classes, points).
-
-    Parameters
-    ----------
-    rate
-        Visits [1/s].
-    service, scv
-        Mean service time of a visit [s], and its squared coefficient of variation.
-    there
-        Mean members at the server.
-    free
-        Mean members who are neither at the server nor barred from it.
-    """
-
-    rate: FloatArray
-    service: FloatArray
-    there: FloatArray
-    free: FloatArray
-    scv: FloatArray
-
-    @property
-    def away(self) -> FloatArray:
-        """Mean time between visits [s], of those who can come, above 0."""
-        least = _NARROW * np.maximum(self.service, NEVER)
-        return np.maximum(self.free / np.maximum(self.rate, NEVER), least)
-
-
-def _together(classes: _Classes) -> int:
-    """Most members at a server at once; those of an inner pool are members of another class too."""
-    return sum(one.most for one in classes if not one.inner)
-
-
-class Crowds(Stations):
-    """Those who are met at servers.
-
-    Parameters
-    ----------
-    met
-        The classes met at each server.
-    comers
-        The source of the arriving job at each; -1 for none.
-    servers
-        Number of servers m of each.
-    works, views
-        All work of the system, and its views.
-    """
-
-    def __init__(
-        self,
-        met: Sequence[tuple[Class, ...]],
-        comers: Sequence[int],
-        servers: Sequence[float],
-        works: Works,
-        views: Views,
-    ) -> None:
-        full = [classes or (_ALONE,) for classes in met]
-        self.classes = [one for each in full for one in each]
-        super().__init__(
-            np.cumsum([0, *map(len, full)]).astype(np.int64),
-            np.array(servers, np.int64),
-            np.array([one.most for one in self.classes], np.int64),
-        )
-        self.members = np.array(list(map(_together, met)), np.int64)
-        who = self._seen_by(comers)
-        self.visits, self.barred = (
-            Meetings([works.rows(each) for each in of], who, works.source, views)
-            for of in ([one.visits for one in self.classes], [one.barred for one in self.classes])
-        )
-        everybody = views.of[who] == 0
-        most = np.array([[one.most, one.population] for one in self.classes], float)
-        self.population = np.where(everybody[:, np.newaxis], most[:, 1:], most[:, :1])
-        self._read_parts(comers, works, views)
-
-    def _seen_by(self, comers: Sequence[int]) -> IntArray:  # noqa: ARG002 - by who waits
-        """Source of which each class is seen with one member fewer: none at processors.
-
-        There a class may hold more threads of lower pools than exist, which makes up for this.
-        """
-        return np.full(len(self.owner), -1)
-
-    def _read_parts(self, comers: Sequence[int], works: Works, views: Views) -> None:
-        """The share of each kind of clients in each class, for the view with one of them fewer.
-
-        With one of n clients fewer, a class loses as many members as that client's share of its
-        visits.
-        """
-        parts: list[dict[int, Amount]] = []
-        places: list[dict[int, Amount]] = [{} for _ in self.servers]
-        of: list[int] = []
-        view: list[int] = []
-        most: list[float] = []
-        for row, one in enumerate(self.classes):
-            place = int(self.owner[row])
-            for k in dict.fromkeys(work.source for work in one.visits):
-                left = views.members[k] - (k == comers[place])
-                if views.of[k] and left > 0:
-                    places[place][len(parts)] = 1.0
-                    visits = {w: often for w, often in one.visits.items() if w.source == k}
-                    parts.append(works.rows(visits))
-                    of.append(row)
-                    view.append(int(views.of[k]))
-                    most.append(one.most / left)
-        self._class, self._parts = np.array(of, int), Sums(parts, views.column) if parts else None
-        self._most = np.array(most).reshape(-1, 1) * views.within(view)
-        self._places = Sums(places, views.column)
-
-    def kept(self, coming: Coming, seen: Seen, cycles: FloatArray) -> FloatArray | float:
-        """The share of the jobs met that remains in a view with one client fewer."""
-        if self._parts is None:
-            return 1.0
-        of = self._class
-        share = self._parts.of(cycles) / np.maximum(coming.rate[of], NEVER)
-        less = 1 - seen.fewer[of] / np.maximum(seen.beyond[self.owner[of]], NEVER)
-        lost = self._places.of(np.minimum(share * self._most, 1.0) * np.maximum(less, 0.0))
-        return np.asarray(np.maximum(1 - lost, 0.0))
-
-    def odds(self, coming: Coming, same: FloatArray | None = None) -> FloatArray:
-        """S / Z of each class.
-
-        In order of arrival all jobs wait equally long, so the mean service time over all jobs of
-        the server, ``same``, replaces the mean of each class.
-        """
-        service = coming.service if same is None else same[self.owner]
-        away = coming.free / np.maximum(coming.rate, NEVER) + coming.service - service
-        service = np.maximum(service, NEVER)
-        least = _NARROW * service / self.servers[self.owner, np.newaxis]
-        return np.asarray(service / np.maximum(away, least))
-
-
-class _Places:
-    """Servers with the classes met there, numbered as they are found."""
-
-    def __init__(self, others: Others) -> None:
-        self.others = others
-        self.found: dict[tuple[int, int], int] = {}
-        self.classes: list[_Classes] = []
-        self.owners: list[int] = []
-        self.comers: list[int] = []
-
-    def of(self, owner: int, server: Server, source: int, stacks: Stacks) -> dict[int, Amount]:
-        """Places where a source comes to a server, by number, with their shares of its visits."""
-        ways: dict[int, Amount] = {}
-        for held, share in stacks.items():
-            classes = self.others.of(server, source, held)
-            place = self.found.setdefault((owner, id(classes)), len(self.classes))
-            if place == len(self.classes):
-                self.classes.append(classes)
-                self.owners.append(owner)
-                self.comers.append(source)
-            ways[place] = ways.get(place, 0.0) + share
-        return ways
 
 
 class Processors:
@@ -194,15 +42,22 @@ class Processors:
 
     Parameters
     ----------
-    sources, others, works, views
+    sources, others, works, views, capacities
         Of a system.
     """
 
-    def __init__(self, sources: Sources, others: Others, works: Works, views: Views) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        others: Others,
+        works: Works,
+        views: Views,
+        capacities: Capacities,
+    ) -> None:
         parts = sources.system.processors
         self.column = column = views.column
         servers = [name for name, one in parts.items() if not isinf(one.servers)]
-        places = _Places(others)
+        places = Places(others)
         ways: dict[int, dict[int, Amount]] = {}
         done: list[dict[int, Amount]] = [{} for _ in servers]
         begins: list[tuple[int, Work, Work, dict[int, Amount]]] = []
@@ -224,7 +79,7 @@ class Processors:
         self.count = np.array(count).reshape(-1, 1)
         self.shares = np.array([[parts[servers[n]].discipline.shares] for n in self.place])
         self.shared = works.shared
-        self.crowds = Crowds(places.classes, places.comers, count, works, views)
+        self.crowds = Crowds(places.classes, places.comers, count, works, views, capacities)
         self.ways, self.done = Sums(list(ways.values()), column), Sums(done, column)
         there = [
             {row: 1.0 for row in done[number] if works.all[row].source == first.source}
@@ -233,7 +88,7 @@ class Processors:
         second = [Begin(*one[1:], at) for one, at in zip(begins, there, strict=True)]
         self.begun = Begun(second, self.rows, works, sources, column) if second else None
 
-    def delays(self, now: State) -> tuple[FloatArray, FloatArray]:
+    def delays(self, now: State, freed: Freed) -> tuple[FloatArray, FloatArray]:
         """Stretch of each slice where servers are shared, or the wait before it [s], by row.
 
         And mean second phases while their callers wait for them, as `Begun.met`.
@@ -248,12 +103,12 @@ class Processors:
         coming = Coming(rates, service, there, free, np.ones_like(service))
         often, spent = self.done.of(np.stack([rate, time]) * works.often)
         same = (spent / np.maximum(often, NEVER))[self.place]
-        odds = np.where(self.shares[of.owner], of.odds(coming), of.odds(coming, same))
-        seen = of.seen(odds)
-        beyond = seen.beyond * of.kept(coming, seen, rate)
-        delays = 1 + beyond / self.count
+        mine = np.where(self.shares[of.owner], service, same[of.owner])
+        seen = of.seen(of.odds(now, freed, coming, mine))
+        kept = of.kept(coming, seen, rate)
+        delays = 1 + seen.beyond * kept / self.count
         if not self.shares.all():
-            delays = np.where(self.shares, delays, beyond * of.first_free(seen, service))
+            delays = np.where(self.shares, delays, of.until_free(coming, seen) * kept)
         found = self.ways.of(delays)
         return self.begun.met(now, found, delays, each) if self.begun else (found, now.second)
 
@@ -289,14 +144,15 @@ class _Callers(Crowds):
 
     def __init__(
         self,
-        met: Sequence[_Classes],
+        met: Sequence[Classes],
         comers: Sequence[int],
         threads: Sequence[float],
         sources: Sources,
         works: Works,
         views: Views,
+        capacities: Capacities,
     ) -> None:
-        super().__init__(met, comers, threads, works, views)
+        super().__init__(met, comers, threads, works, views, capacities)
         self.works = works
         thinks = [views.column(think_between(sources, one)) for one in self.classes]
         self.think = np.stack(thinks)[self.visits.sums]
@@ -311,8 +167,10 @@ class _Callers(Crowds):
         """These stations with two more classes: second phases of others, and the caller's last."""
         two = 2 * np.arange(len(self.begins))
         threads = self.servers[:, np.newaxis]
-        most = self.joined(self.most[:, np.newaxis], [-threads, np.ones_like(threads)])
-        return Stations(self.begins + two, self.servers, most[:, 0].copy())
+        rows = self.ratios + np.cumsum(threads, axis=0) - threads
+        most = self.joined(self.most[:, np.newaxis], [threads, np.ones_like(threads)])
+        law = self.joined(self.law[:, np.newaxis], [rows, -np.ones_like(threads)])
+        return Stations(self.begins + two, self.servers, most[:, 0].copy(), law[:, 0].copy())
 
     def joined(self, values: np.ndarray, besides: Sequence[np.ndarray]) -> np.ndarray:
         """Insert further rows after those of the classes of each server."""
@@ -376,12 +234,20 @@ class Pools:
 
     Parameters
     ----------
-    sources, others, works, views
-        The sources of a system, the others at its servers, its work, and its views.
+    sources, others, works, views, capacities
+        The sources of a system, the others at its servers, its work, its views, and its pools.
     """
 
-    def __init__(self, sources: Sources, others: Others, works: Works, views: Views) -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        others: Others,
+        works: Works,
+        views: Views,
+        capacities: Capacities,
+    ) -> None:
         self.sources, self.works, self.views = sources, works, views
+        self.capacities = capacities
         self.column = column = views.column
         tasks = sources.system.tasks
         self.names = [n for n, one in tasks.items() if not (one.clients or isinf(one.threads))]
@@ -392,7 +258,7 @@ class Pools:
             if not sources.all[source].visits.keys().isdisjoint(sources.system.entries_of[name])
         ]
         self.again = Again(sources, works, column) if works.lasting else None
-        places = _Places(others)
+        places = Places(others)
         ways: dict[int, dict[int, Amount]] = {}
         often: dict[int, Amount] = {}
         comer_of: dict[int, int] = {}
@@ -463,22 +329,23 @@ class Pools:
         self.pool_of = np.array([number for number, _ in self.comers])
         ones = [1.0] * len(mine)
         nobody = [-1] * len(mine)
-        self.mine = _Callers(mine, nobody, ones, self.sources, self.works, self.views)
+        given = self.sources, self.works, self.views, self.capacities
+        self.mine = _Callers(mine, nobody, ones, *given)
         self.own = Sums(visits, self.column)
         of = [self.sources.all[source] for _, source in self.comers]
         self.people = np.array([[one.population] for one in of])
         inside = all(one.own is not None for one in self.sources.all)
-        self.bounded = (self.lasts | (self.threads == 1))[self.pool_of] & inside
+        self.bounded = np.full((len(self.comers), 1), inside)
 
     def _of(self, source: int) -> Mapping[str, Amount]:
         return self.sources.all[source].visits
 
-    def _read_queues(self, places: _Places) -> None:
+    def _read_queues(self, places: Places) -> None:
         """Part the queues for one thread from those for several, and from those without waits."""
         self.count = len(places.classes)
         comers = np.array(places.owners)
         pools = self.pool_of[comers]
-        others = np.array(list(map(_together, places.classes)))
+        others = np.array(list(map(together, places.classes)))
         waits = self.lasts[pools, 0] | (others >= self.threads[pools, 0])
         single = self.threads[pools, 0] == 1
 
@@ -489,14 +356,20 @@ class Pools:
             threads = self.threads[pools[at]]
             met = [places.classes[k] for k in at]
             who = [places.comers[k] if threads[n, 0] == 1 else -1 for n, k in enumerate(at)]
-            callers = _Callers(met, who, threads[:, 0], self.sources, self.works, self.views)
+            given = self.sources, self.works, self.views, self.capacities
+            callers = _Callers(met, who, threads[:, 0], *given)
             rows = [dict.fromkeys(self.kinds[n], 1.0) for n in pools[at]]
             held = Meetings(rows, who, self.works.source, self.views)
             return _Queues(at, comers[at], pools[at], threads, callers, held)
 
         self.single, self.several = queues(waits & single), queues(waits & ~single)
+        if self.several:
+            at = [self.capacities.names.index(self.names[n]) for n in self.several.pools]
+            first, threads = self.capacities.first[at], self.capacities.threads[at]
+            each = [np.arange(a, a + m) for a, m in zip(first, threads, strict=True)]
+            self.freed, self.last = np.concatenate(each), first + threads - 1
 
-    def waits(self, now: State, alone: FloatArray) -> FloatArray:
+    def waits(self, now: State, freed: Freed, alone: FloatArray) -> FloatArray:
         """Mean waiting times for a thread [s], by row."""
         whole = now.whole
         mine = self.mine.calling(whole)
@@ -508,9 +381,9 @@ class Pools:
         left = self.mine.behind(now, away, asked) if asked else Behind(zero, zero, zero)
         result = np.zeros((self.count, away.shape[1]))
         if self.single:
-            result[self.single.at] = self._single(self.single, whole, away, left, asked)
+            result[self.single.at] = self._single(self.single, whole, freed, away, left, asked)
         if self.several:
-            result[self.several.at] = self._several(self.several, now, away, left)
+            result[self.several.at] = self._several(self.several, now, freed, away, left)
         found = self.ways.of(result) / np.maximum(self.often, NEVER)
         if not self.bounded.any():
             return found
@@ -522,7 +395,13 @@ class Pools:
         return np.asarray(np.maximum(found, np.maximum(now.waits[self.rows] + longer, 0.0)))
 
     def _single(
-        self, queues: _Queues, now: State, away: FloatArray, left: Behind, asked: Asked | None
+        self,
+        queues: _Queues,
+        now: State,
+        freed: Freed,
+        away: FloatArray,
+        left: Behind,
+        asked: Asked | None,
     ) -> FloatArray:
         """Waits for pools of one thread."""
         met, left = queues.met, left.at(queues.comers)
@@ -535,13 +414,13 @@ class Pools:
         share = rate * held.weights / np.maximum(held.over(rate), NEVER)[held.sums]
         scv = np.maximum(variance / np.maximum(mean**2, NEVER), _REGULAR)
         hold = held.summed(share * mean)
-        seen = met.seen(met.odds(coming, hold))
+        seen = met.seen(met.odds(now, freed, coming, hold[met.owner]))
         wait = seen.beyond * met.mixed(seen, coming.service)
         # correction for the law of holding times, at the mean rate at which members return
         between = np.maximum(away[queues.comers] - left.mean + left.rest, _LEAST)
         often = 1 / between + met.by_server(met.most[:, np.newaxis] / coming.away)
         members = 1 + met.members
-        back = np.maximum(members[:, np.newaxis] / often, _NARROW * hold)
+        back = np.maximum(members[:, np.newaxis] / often, NARROW * hold)
         one = np.ones_like(hold)
         law, usual = np.zeros_like(hold), np.zeros_like(hold)
         waits_of_one(held.begins, members, back, share, mean, scv, law)
@@ -550,26 +429,28 @@ class Pools:
         kept = met.kept(coming, seen, now.cycles)
         return np.asarray(np.maximum(wait + law - usual, 0.0) * kept + left.rest)
 
-    def _several(self, queues: _Queues, now: State, away: FloatArray, left: Behind) -> FloatArray:
+    def _several(
+        self, queues: _Queues, now: State, freed: Freed, away: FloatArray, left: Behind
+    ) -> FloatArray:
         """Waits for pools of several threads."""
         met, left, away = queues.met, left.at(queues.comers), away[queues.comers]
         coming = met.calling(now.whole)
-        seen = met.seen(met.odds(coming))
+        slower = queues.threads / freed.rates[self.last]
+        seen = met.seen(met.odds(now, freed, coming), freed.rates[self.freed])
         rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
-        wait = seen.beyond * met.first_free(seen, coming.service)
+        wait = met.until_free(coming, seen) * slower
         kept = met.kept(coming, seen, now.cycles)
         wait = (wait + seen.full * met.mixed(seen, rest) / queues.threads) * kept
         lasts = self.lasts[queues.pools]
         if not lasts.any():
             return np.asarray(wait)
         # all other threads are busy, and the caller's own second phase outlasts its time away
-        longer = np.maximum(
-            wait + seen.nearly * left.rest, self._beside_seconds(queues, now, away, left) * kept
-        )
-        return np.where(lasts, longer, wait)
+        beside = self._beside_seconds(queues, now, freed, away, left) * kept
+        longer = np.maximum(wait + seen.nearly * left.rest, beside)
+        return np.asarray(np.where(lasts, longer, wait))
 
     def _beside_seconds(
-        self, queues: _Queues, now: State, away: FloatArray, left: Behind
+        self, queues: _Queues, now: State, freed: Freed, away: FloatArray, left: Behind
     ) -> FloatArray:
         """Waits for one of several threads, where callers leave many second phases behind.
 
@@ -586,9 +467,13 @@ class Pools:
         coming = met.calling(now)
         service = [busy / np.maximum(asked, NEVER), left.rest / np.maximum(left.chance, NEVER)]
         rest = left_over(coming.service, coming.scv, away[met.owner])
-        odds = [np.maximum(others, _SMALL), chance / (1 - chance)]
-        both = met.beside
-        seen = both.seen(met.joined(met.odds(coming), odds))
+        others, both = np.maximum(others, _SMALL), met.beside
+        odds = met.odds(now, freed, coming)
+        k = np.concatenate([np.arange(1, m + 1) for m in met.servers.tolist()])
+        poisson = np.repeat(others, met.servers, axis=0) / k[:, np.newaxis]
+        each = met.joined(odds.each, [others, chance / (1 - chance)])
+        odds = Odds(each, np.concatenate([odds.ratios, poisson]))
+        seen = both.seen(odds, freed.rates[self.freed])
         spent, over = met.joined(coming.service, service), met.joined(rest, service)
         wait = seen.beyond * both.mixed(seen, spent)
         return np.asarray((wait + seen.full * both.mixed(seen, over - spent)) / threads)

@@ -12,7 +12,9 @@ t_k = a_c q_{k-1} / b_k is the probability that a given member of class c is amo
     t_k = u_k (1 - t_{k-1}),   u_k = a_c b_{k-1} / b_k,   E[n_c | k] = n_c t_k.             (2)
 
 As b is log-concave, u grows with k, so (2) is stable upwards while u is at most 1, and downwards
-beyond. `waits_of_one` is for one class, one server, and service times of any law.
+beyond. A class may have other coefficients than those of (1 + a z)^n, given by their ratios
+(`headway.queueing.layers.numerics.pools`); then t follows from the coefficients of all others.
+`waits_of_one` is for one class, one server, and service times of any law.
 """
 
 from math import sqrt
@@ -22,6 +24,7 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.queueing.compiled.library import compiled
 from headway.queueing.playing.rows import IntArray
+from headway.records import dataclass
 
 _LEAST = 1e-290  # relative size below which coefficients are left out
 _NEGLIGIBLE = 1e-18  # of the largest weight; smaller ones are left out
@@ -41,7 +44,11 @@ def finite_stations(
     begins: IntArray,
     servers: IntArray,
     most: IntArray,
+    law: IntArray,
+    freed: IntArray,
     odds: FloatArray,
+    ratios: FloatArray,
+    rates: FloatArray,
     beyond: FloatArray,
     full: FloatArray,
     nearly: FloatArray,
@@ -58,16 +65,26 @@ def finite_stations(
     servers
         m of each station, 1 or more.
     most
-        Members n of each class, 1 or more; -n for an unlimited class with coefficients a^k / k!.
+        Members n of each class, 1 or more.
+    law
+        The first row in ``ratios`` of each class with coefficients of its own; -1 for (1).
+    freed
+        The first row in ``rates`` of each station that has rates of its own; -1 otherwise.
     odds
-        a = S / Z of each class, above 0, shape (classes, points).
+        a = S / Z of each class, above 0, shape (classes, points); not used with coefficients.
+    ratios
+        Ratios of successive coefficients of each class that has its own, n for each, shape (rows,
+        points).
+    rates
+        Rates c(1) to c(m) that replace min(k, m), m rows for each station that has its own, not
+        falling; c(m) for more than m members.
     beyond, full, nearly
         Results of shape (stations, points): the mean of max(0, k - m + 1), P(k >= m) and
         P(k >= m - 1).
     means
         Result of shape (classes, points): mean members.
-    Result of shape (classes, points): ``beyond`` without one member of the class; not written for
-    an unlimited class.
+    fewer
+        Result of shape (classes, points): ``beyond`` without one member of the class.
     work
         Work space of `ROWS` (largest number of members + 1) numbers.
 
@@ -80,7 +97,9 @@ def finite_stations(
     ...     np.array([0, 1]),
     ...     np.array([1]),
     ...     np.array([2]),
+    ...     *(np.array([-1]), np.array([-1])),
     ...     odds,
+    ...     *(np.zeros((0, 1)), np.zeros((0, 1))),
     ...     *(beyond, full, nearly, means, fewer, np.zeros(3 * ROWS)),
     ... )
     >>> full.round(12).tolist(), means.round(12).tolist(), fewer.round(12).tolist()
@@ -89,85 +108,120 @@ def finite_stations(
     for q in range(len(servers)):
         at = slice(begins[q], begins[q + 1])
         for point in range(odds.shape[1]):
-            chances, each, there = _station(int(servers[q]), most[at], odds[at, point])
+            classes = [
+                _Class(int(n), float(a), ratios[first : first + n, point] if first >= 0 else None)
+                for n, first, a in zip(most[at], law[at], odds[at, point], strict=True)
+            ]
+            m = int(servers[q])
+            rate = np.arange(1.0, m + 1)
+            if freed[q] >= 0:
+                rate = rates[freed[q] : freed[q] + m, point]
+            chances, there = _station(rate, classes)
             k = np.arange(len(chances))
             beyond[q, point] = chances @ np.maximum(k - servers[q] + 1, 0)
             full[q, point] = chances[servers[q] :].sum()
             nearly[q, point] = chances[servers[q] - 1 :].sum()
-            means[at, point] = each
             for c, share in enumerate(there, begins[q]):
-                if most[c] > 0:
-                    fewer[c, point] = _beyond_without_one(int(servers[q]), chances, share)
+                means[c, point] = chances @ share
+                fewer[c, point] = _beyond_without_one(rate, chances, share)
 
 
-def _beyond_without_one(m: int, chances: FloatArray, there: FloatArray) -> float:
+@dataclass(frozen=True, eq=False)
+class _Class:
+    """A class of n members with the odds a, or with ratios of successive coefficients."""
+
+    most: int
+    odds: float
+    ratios: FloatArray | None
+
+    def rise(self, top: int) -> FloatArray:
+        """Ratios of successive coefficients, up to the last."""
+        if self.ratios is not None:
+            return self.ratios[:top]
+        j = np.arange(1, min(self.most, top) + 1)
+        return (self.most - j + 1) * self.odds / j
+
+    @property
+    def load(self) -> float:
+        """The least number z with b_k <= z^k / k! for the coefficients over the first."""
+        if self.ratios is None:
+            return self.most * self.odds
+        return float(np.max(np.arange(1, self.most + 1) * self.ratios))
+
+    def scaled(self, theta: float) -> "_Class":
+        """The class with coefficients b_k theta^k."""
+        ratios = None if self.ratios is None else self.ratios * theta
+        return _Class(self.most, self.odds * theta, ratios)
+
+
+def _rates(rate: FloatArray, top: int) -> FloatArray:
+    """The rates c(k) with 1 to ``top`` members."""
+    return np.asarray(rate[np.minimum(np.arange(top), len(rate) - 1)])
+
+
+def _beyond_without_one(rate: FloatArray, chances: FloatArray, there: FloatArray) -> float:
     """Mean of max(0, k - m + 1) without one member, by (2)."""
     k = np.arange(1, len(chances))
-    weights = there[1:] * chances[1:] * np.minimum(k, m) / k
+    weights = there[1:] * chances[1:] * _rates(rate, len(k)) / k
     total = weights.sum()
-    return float(weights @ np.maximum(k - m, 0) / total) if total > 0 else 0.0
+    return float(weights @ np.maximum(k - len(rate), 0) / total) if total > 0 else 0.0
 
 
-def _station(
-    m: int, most: IntArray, odds: FloatArray
-) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
-    """Probabilities of 0, 1, ... members up to the last that matters, and means of classes.
+def _station(rate: FloatArray, classes: list[_Class]) -> tuple[FloatArray, list[FloatArray]]:
+    """Probabilities of 0, 1, ... members up to the last that matters, and members of each class.
 
-    And for each class the distribution of its members among so many, up to a factor.
+    Those are means among so many.
     """
-    if not len(most):
-        return np.ones(1), np.zeros(0), []
-    load = float(np.where(most > 0, most * odds, odds).sum())
-    top = _last(m, int(np.abs(most).sum()), load)
-    if len(most) == 1:
+    if not classes:
+        return np.ones(1), []
+    members = sum(one.most for one in classes)
+    top = _last(rate, members, sum(one.load for one in classes))
+    if len(classes) == 1:
         k = np.arange(1, top + 1)
-        chances = _from_largest((most[0] - k + 1) * odds[0] / np.minimum(k, m))
-        chances = chances / chances.sum()
-        return chances, np.array([chances @ np.arange(top + 1)]), [np.arange(top + 1.0)]
-    theta = _scale(m, most, odds)
-    weights, before = _weights(m, most, odds * theta, theta, top)
-    chances = weights / weights.sum()
+        chances = from_largest(classes[0].rise(top) * k / _rates(rate, top))
+        return chances / chances.sum(), [np.arange(top + 1.0)]
+    theta = _scale(len(rate), classes)
+    scaled = [one.scaled(theta) for one in classes]
+    weights, before = _weights(rate, scaled, theta, top)
     shares = [
-        n * _presence(a * theta * before) if n > 0 else np.zeros(top + 1)
-        for n, a in zip(most, odds, strict=True)
+        one.most * _presence(one.odds * before) if one.ratios is None else _members(scaled, c, top)
+        for c, one in enumerate(scaled)
     ]
-    means = np.array([share @ chances for share in shares])
-    means[most < 0] = chances @ np.arange(top + 1) - means.sum()
-    return chances, means, shares
+    return weights / weights.sum(), shares
 
 
-def _last(m: int, members: int, load: float) -> int:
+def _last(rate: FloatArray, members: int, load: float) -> int:
     """The last number of members that matters: b_k <= load^k / k!, and p(0) is one of the terms."""
-    if load >= m:
+    if load >= rate[-1]:
         return members
     weight, k = 1.0, 0
     while k < members and weight > _NEGLIGIBLE:
         k += 1
-        weight *= load / min(k, m)
+        weight *= load / rate[min(k, len(rate)) - 1]
     return min(k + _MARGIN, members)
 
 
-def _scale(m: int, most: IntArray, odds: FloatArray) -> float:
+def _scale(m: int, classes: list[_Class]) -> float:
     """A scale z at which the terms b_k z^k are largest near the largest p(k)."""
-    members = int(np.abs(most).sum())
+    members = sum(one.most for one in classes)
     low, high = 1.0, members / m
-    if members <= m or _gone(most, odds, low) <= m:
+    if members <= m or _gone(classes, low) <= m:
         return 1.0
     for _ in range(_HALVINGS):
         middle = sqrt(low * high)
-        if _gone(most, odds, middle) > m:
+        if _gone(classes, middle) > m:
             low = middle
         else:
             high = middle
     return low
 
 
-def _gone(most: IntArray, odds: FloatArray, z: float) -> float:
-    """Mean of k with the weights b_k z^k, divided by z."""
-    return float(sum(n * a / (1 + a * z) if n > 0 else a for n, a in zip(most, odds, strict=True)))
+def _gone(classes: list[_Class], z: float) -> float:
+    """Mean of k with the weights b_k z^k, over z; roughly for classes with coefficients."""
+    return sum(one.load / (1 + one.load * z / one.most) for one in classes)
 
 
-def _from_largest(rise: FloatArray) -> FloatArray:
+def from_largest(rise: FloatArray) -> FloatArray:
     """Terms relative to the largest, from the ratios of successive terms, which only shrink."""
     at = int(np.sum(rise >= 1))
     terms = np.concatenate([np.cumprod(1 / rise[:at][::-1])[::-1], [1.0], np.cumprod(rise[at:])])
@@ -175,24 +229,24 @@ def _from_largest(rise: FloatArray) -> FloatArray:
     return terms
 
 
-def _rise(n: int, a: float, top: int) -> FloatArray:
-    """Ratios of successive coefficients of a class, up to the last."""
-    j = np.arange(1, min(abs(n), top) + 1)
-    return (n - j + 1) * a / j if n > 0 else a / j
+def _product(classes: list[_Class], top: int) -> FloatArray:
+    """Coefficients b of some classes over the largest, up to the last that matters."""
+    b = np.ones(1)
+    for one in classes:
+        b = np.convolve(b, from_largest(one.rise(top)))[: top + 1]
+        b = b / b.max()
+        b[b < _LEAST] = 0.0
+    return b
 
 
 def _weights(
-    m: int, most: IntArray, odds: FloatArray, theta: float, top: int
+    rate: FloatArray, classes: list[_Class], theta: float, top: int
 ) -> tuple[FloatArray, FloatArray]:
-    """p(k) up to a factor, and b_{k-1} / b_k, for odds scaled by theta."""
-    b = np.ones(1)
-    for n, a in zip(most, odds, strict=True):
-        b = np.convolve(b, _from_largest(_rise(int(n), float(a), top)))[: top + 1]
-        b = b / b.max()
-        b[b < _LEAST] = 0.0
+    """p(k) up to a factor, and b_{k-1} / b_k, for classes scaled by theta."""
+    b = _product(classes, top)
     k = np.arange(1, top + 1)
     with np.errstate(all="ignore"):
-        queueing = _queueing(k / (np.minimum(k, m) * theta))
+        queueing = _queueing(k / (_rates(rate, top) * theta))
         weights = np.where(b > 0, b * queueing, 0.0)
         before = np.concatenate([[0.0], np.where(b[1:] > 0, b[:-1] / b[1:], 0.0)])
     known = np.flatnonzero(b)
@@ -202,7 +256,7 @@ def _weights(
         (low > 0 and weights[low] > lost) or (high < top and weights[high] > lost)
     ):
         return weights, before
-    return _by_logarithms(m, most, odds, theta, top)
+    return _by_logarithms(rate, classes, theta, top)
 
 
 def _queueing(rise: FloatArray) -> FloatArray:
@@ -212,19 +266,19 @@ def _queueing(rise: FloatArray) -> FloatArray:
 
 
 def _by_logarithms(
-    m: int, most: IntArray, odds: FloatArray, theta: float, top: int
+    rate: FloatArray, classes: list[_Class], theta: float, top: int
 ) -> tuple[FloatArray, FloatArray]:
     """As `_weights`, by logarithms, where the terms would overflow or underflow."""
     b = np.zeros(1)
-    for n, a in zip(most, odds, strict=True):
-        one = np.concatenate([[0.0], np.cumsum(np.log(_rise(int(n), float(a), top)))])
+    for each_class in classes:
+        one = np.concatenate([[0.0], np.cumsum(np.log(each_class.rise(top)))])
         summed = np.full(min(len(b) + len(one) - 1, top + 1), -np.inf)
         for j, each in enumerate(one):
             part = summed[j : j + len(b)]
             np.logaddexp(part, each + b[: len(part)], out=part)
         b = summed
     k = np.arange(1, top + 1)
-    weights = b + np.concatenate([[0.0], np.cumsum(np.log(k / (np.minimum(k, m) * theta)))])
+    weights = b + np.concatenate([[0.0], np.cumsum(np.log(k / (_rates(rate, top) * theta)))])
     before = np.concatenate([[0.0], np.exp(b[:-1] - b[1:])])
     return np.exp(weights - weights.max()), before
 
@@ -240,6 +294,18 @@ def _presence(u: FloatArray) -> FloatArray:
         there[-1] = 1.0
     for k in range(len(u) - 1, at + 1, -1):
         there[k - 1] = 1 - there[k] / u[k] if u[k] > 0 else 1.0
+    return there
+
+
+def _members(classes: list[_Class], c: int, top: int) -> FloatArray:
+    """Mean members of class c among k, from the coefficients of all others."""
+    others = _product([*classes[:c], *classes[c + 1 :]], top)
+    own = from_largest(classes[c].rise(top))
+    all_ = np.convolve(own, others)[: top + 1]
+    mine = np.convolve(own * np.arange(len(own)), others)[: top + 1]
+    there = np.zeros(top + 1)
+    for k in range(1, top + 1):
+        there[k] = mine[k] / all_[k] if all_[k] > 0 else there[k - 1]
     return there
 
 
@@ -262,10 +328,9 @@ def first_to_leave(
     service, such that n_c pi_c is in proportion to the members present and sums to m. Then
 
         E min = integral of g_m(t) / g_m(0) dt,
-        sum_k g_k(t) z^k = prod_c (1 - pi_c + pi_c e^(-t / S_c) z)^{n_c},
+        sum_k g_k(t) z^k = prod_c (1 - pi_c + pi_c e^(-t / S_c) z)^{n_c}.
 
-    with the factor exp(m_c (e^(-t / S_c) z - 1)) for an unlimited class with m_c in service. The
-    result is S / m for equal service times, and less otherwise.
+    The result is S / m for equal service times, and less otherwise.
 
     Parameters
     ----------
@@ -310,12 +375,12 @@ def first_to_leave(
 
 
 def _in_service(n: int, mean: float, m: int) -> FloatArray:
-    """Probabilities of 0, 1, ... members of a class in service, with the given mean."""
-    share = min(mean / n, _SURELY) if n > 0 else 0.0
-    odds, none = (share / (1 - share), n * np.log1p(-share)) if n > 0 else (mean, -mean)
+    """Probabilities that 0, 1, ... of n members are in service, with the given mean."""
+    share = min(mean / n, _SURELY)
     with np.errstate(divide="ignore"):
-        rises = np.log(_rise(n, odds, m))
-    return np.asarray(np.exp(none + np.concatenate([[0.0], np.cumsum(rises)])))
+        rises = np.log(_Class(n, share / (1 - share), None).rise(m))
+    first = n * np.log1p(-share)
+    return np.asarray(np.exp(first + np.concatenate([[0.0], np.cumsum(rises)])))
 
 
 def _still_there(m: int, inside: list[FloatArray], service: FloatArray, time: float) -> float:

@@ -94,6 +94,14 @@ class Seen:
     fewer: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class Odds:
+    """S / Z of each class, and the ratios of coefficients of those that have their own."""
+
+    each: FloatArray
+    ratios: FloatArray
+
+
 class Stations:
     """Servers visited by classes.
 
@@ -101,29 +109,35 @@ class Stations:
     ----------
     begins
         Index of the first class at each; one more number than there are servers.
-    servers, most
-        m of each, and members n of each class, as in `finite_stations`.
+    servers, most, law
+        m of each, and members n and the row of ratios of each class, as in `finite_stations`.
     """
 
-    def __init__(self, begins: IntArray, servers: IntArray, most: IntArray) -> None:
-        self.begins, self.servers, self.most = begins, servers, most
+    def __init__(self, begins: IntArray, servers: IntArray, most: IntArray, law: IntArray) -> None:
+        self.begins, self.servers, self.most, self.law = begins, servers, most, law
         self.owner = np.repeat(np.arange(len(servers)), np.diff(begins))
         inside = (servers + 1) * (np.diff(begins) + 2)
         self._inside = np.zeros(int(inside.max(initial=0)))
-        largest = np.add.reduceat(np.abs(most), begins[:-1]).max(initial=0)
+        largest = np.add.reduceat(most, begins[:-1]).max(initial=0)
         self._work = np.zeros(ROWS * (int(largest) + 1))
 
     def by_server(self, values: FloatArray) -> FloatArray:
         """Sums over the classes of each server."""
         return np.asarray(np.add.reduceat(values, self.begins[:-1], axis=0))
 
-    def seen(self, odds: FloatArray) -> Seen:
-        """What an arriving job sees, from the odds S / Z of each class."""
-        shape = len(self.servers), odds.shape[1]
-        found = Seen(*np.zeros((3, *shape)), *np.zeros((2, *odds.shape)))
+    def seen(self, odds: Odds, rates: FloatArray | None = None) -> Seen:
+        """What an arriving job sees, with rates c(1) to c(m) for each server, or min(k, m)."""
+        shape = len(self.servers), odds.each.shape[1]
+        found = Seen(*np.zeros((3, *shape)), *np.zeros((2, *odds.each.shape)))
         results = found.beyond, found.full, found.nearly, found.means, found.fewer
-        given = np.ascontiguousarray(odds)
-        finite_stations(self.begins, self.servers, self.most, given, *results, self._work)
+        freed = np.full(len(self.servers), -1, np.int64)
+        if rates is None:
+            rates = np.zeros((0, shape[1]))
+        else:
+            freed = np.cumsum(self.servers) - self.servers
+        numbers = self.begins, self.servers, self.most, self.law, freed
+        each, ratios, rates = map(np.ascontiguousarray, (odds.each, odds.ratios, rates))
+        finite_stations(*numbers, each, ratios, rates, *results, self._work)
         return found
 
     def mixed(self, seen: Seen, values: FloatArray) -> FloatArray:
@@ -131,9 +145,13 @@ class Stations:
         total = np.maximum(self.by_server(seen.means), NEVER)
         return np.asarray(self.by_server(seen.means * values) / total)
 
-    def first_free(self, seen: Seen, service: FloatArray) -> FloatArray:
-        """Mean time until the first of all m busy servers is free, at each server."""
-        found = np.zeros_like(seen.beyond)
-        given = self.begins, self.servers, self.most, seen.means, np.maximum(service, NEVER)
+    def first_free(self, busy: FloatArray, service: FloatArray) -> FloatArray:
+        """Mean time until the first of all m busy servers is free, at each server.
+
+        Classes are served in proportion to ``busy``, their mean members in service: in order of
+        arrival all wait equally long, so that those present are mostly of a class that comes often.
+        """
+        found = np.zeros((len(self.servers), service.shape[1]))
+        given = self.begins, self.servers, self.most, busy, np.maximum(service, NEVER)
         first_to_leave(*given, _NODES, _WEIGHTS, found, self._inside)
         return found

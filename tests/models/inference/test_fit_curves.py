@@ -156,7 +156,7 @@ def test_a_fitted_file_of_several_curves_solves(files):
             "delay?",
         ),
         ("delay=1ms", "cannot be fitted as well; write NAME=+VALUE for what was added"),
-        ("delay=+1", "column +delay has no unit in its name; it needs a unit like ms"),
+        ("delay=+1", "+delay has no unit; it needs a unit like ms"),
         ("delay=soon", "delay is 'soon', not a finite number with a unit"),
         ("delay=+1ms,delay=2ms", "delay is given twice"),
         ("throughput_ops_s=+1/s", "no parameter 'throughput_ops_s'"),

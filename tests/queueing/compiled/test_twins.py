@@ -17,6 +17,7 @@ from headway.queueing.compiled.library import LIBRARY, SWITCH, TWINS, compiled
 from headway.queueing.layers import score as layers
 from headway.queueing.layers.chain import Room, program_arguments
 from headway.queueing.layers.numerics.finite import ROWS
+from headway.queueing.layers.numerics.pools import HIGHEST, MANY, MOST
 from headway.queueing.layers.program import program_of
 from headway.queueing.transient import careful
 from headway.queueing.transient.systems import poles_of_orders
@@ -247,29 +248,76 @@ def _flood_steps(seed: int) -> Arguments:
 
 
 def _finite_stations(seed: int) -> Arguments:
-    """One to four classes at each of a few stations, of some a class without end."""
+    """One to four classes at each of a few stations, some with a law or with rates of their own."""
     draw = random(seed)
     stations, points = int(draw.integers(1, 5)), int(draw.integers(1, 4))
     each = draw.integers(0, 5, stations)
     begins = np.concatenate([[0], np.cumsum(each)])
     most = draw.integers(1, 2 + 20 * (seed % 3), begins[-1])
-    most[begins[:-1][each > 1]] *= 1 - 2 * (seed % 2)
+    servers = draw.integers(1, 9, stations)
     odds = 10 ** draw.uniform(-1, 1, (most.size, points))
+    law = np.where(draw.random(most.size) < 0.5, np.cumsum(most) - most, -1)
+    freed = np.where(draw.random(stations) < 0.5, np.cumsum(servers) - servers, -1)
+    k = np.concatenate([np.arange(1, n + 1) for n in [0, *most]])[:, np.newaxis]
+    ratios = np.repeat(odds, most, axis=0) * draw.uniform(0.5, 1, (k.size, points)) / k
+    rates = np.concatenate([np.arange(1, m + 1) for m in servers])[:, np.newaxis] ** 0.8
     numbers = np.zeros((3, stations, points))
-    room = np.zeros(ROWS * (int(np.abs(most).sum()) + 1))
+    room = np.zeros(ROWS * (int(most.sum()) + 1))
     results = *numbers, odds.copy(), odds.copy()
-    return begins, draw.integers(1, 9, stations), most, odds, *results, room
+    given = odds, ratios, np.repeat(rates, points, axis=1)
+    return begins, servers, most, law, freed, *given, *results, room
 
 
 def _first_to_leave(seed: int) -> Arguments:
-    """Of some classes an endless one, and more servers than members at some stations."""
-    begins, servers, most, odds, *numbers, _ = _finite_stations(seed)
+    """With more servers than members at some stations."""
+    begins, servers, most, *_ = _finite_stations(seed)
+    odds, numbers = _finite_stations(seed)[5], _finite_stations(seed)[8]
     draw = random(seed + 1)
     nodes, weights = np.polynomial.laguerre.laggauss(12)
     service = 10 ** draw.uniform(-2, 1, odds.shape)
     work = np.zeros(10 * (len(most) + 2))
     given = begins, servers, most, odds, service, nodes, weights * np.exp(nodes)
-    return *given, np.zeros_like(numbers[0]), work
+    return *given, np.zeros_like(numbers), work
+
+
+def _pool_ratios(seed: int) -> Arguments:
+    """Callers from outside, clients, and threads of pools above, with a full pool or without."""
+    draw = random(seed)
+    classes, points = int(draw.integers(1, 5)), int(draw.integers(1, 4))
+    threads = draw.integers(1, 2 + 30 * (seed % 2), classes)
+    above = draw.integers(0, 2, classes) * draw.integers(1, 40, classes)
+    callers = np.maximum(threads, above) + draw.integers(0, 30, classes)
+    callers[0] = MANY
+    shape = classes, points
+    outside = callers[:, np.newaxis] / 10 ** draw.uniform(-1, 2, shape)
+    odds, elsewhere, higher = 10 ** draw.uniform(-2, 0, (3, *shape)) / outside
+    elsewhere *= draw.integers(0, 2, (classes, 1))
+    full = draw.uniform(0, 1.2, (2, *shape)) / callers[:, np.newaxis]
+    result, work = np.zeros((threads.sum(), points)), np.zeros(2 * (HIGHEST + 1))
+    numbers = threads, above, callers, draw.integers(0, 2, classes)
+    return *numbers, odds, elsewhere, higher, *full, result, work
+
+
+def _pool_capacities(seed: int) -> Arguments:
+    """Pools above others, of one thread to more than are followed."""
+    draw = random(seed)
+    pools, points = int(draw.integers(1, 4)), int(draw.integers(1, 4))
+    threads = draw.integers(1, 2 + 70 * (seed % 3), pools)
+    callers = np.where(draw.random(pools) < 0.5, MANY, threads + draw.integers(0, 30, pools))
+    each = draw.integers(1, 4, pools)
+    begins = np.concatenate([[0], np.cumsum(each)])
+    servers, lower = draw.integers(1, 5, begins[-1]), np.full(begins[-1], -1)
+    for pool in range(1, pools):
+        servers[begins[pool]] = threads[pool - 1]
+        lower[begins[pool]] = threads[: pool - 1].sum()
+    loads, others = draw.uniform(0, 1, (2, begins[-1], points))
+    others *= 5 * draw.integers(0, 2, (begins[-1], 1))
+    elsewhere = draw.uniform(0, 1, (pools, points))
+    coming = 10 ** draw.uniform(-2, 1, (pools, points)) / callers[:, np.newaxis]
+    results = np.zeros((threads.sum(), points)), np.zeros((pools, points))
+    counts = threads, begins, servers, lower, callers
+    given = loads, others, elsewhere, coming
+    return *counts, *given, *results, np.zeros(2 * (MOST + 1))
 
 
 def _waits_of_one(seed: int) -> Arguments:
@@ -338,6 +386,8 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "careful_step": ("headway.queueing.transient.careful", _careful_step),
     "finite_stations": ("headway.queueing.layers.numerics.finite", _finite_stations),
     "first_to_leave": ("headway.queueing.layers.numerics.finite", _first_to_leave),
+    "pool_ratios": ("headway.queueing.layers.numerics.pools", _pool_ratios),
+    "pool_capacities": ("headway.queueing.layers.numerics.pools", _pool_capacities),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
     "flood_steps": ("headway.queueing.retries.tipping", _flood_steps),
@@ -360,7 +410,9 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "passing_rounds": lambda arguments: [*arguments[7:]],
     "explore_program": _states_and_moves,
     "careful_step": lambda arguments: [*arguments[:2], *arguments[12:14]],
-    "finite_stations": lambda arguments: [*arguments[4:9]],
+    "finite_stations": lambda arguments: [*arguments[8:13]],
+    "pool_ratios": lambda arguments: [arguments[9]],
+    "pool_capacities": lambda arguments: [*arguments[9:11]],
     "first_to_leave": lambda arguments: [arguments[7]],
     "unanswered_steps": lambda arguments: [arguments[-1]],
 }

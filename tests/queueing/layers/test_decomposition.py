@@ -14,7 +14,7 @@ from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step, Together
 from headway.queueing.layers.numerics.finite import ROWS, finite_stations, waits_of_one
 from headway.queueing.layers.numerics.moments import Moments, k_th
-from headway.queueing.layers.numerics.stations import Seen, Stations
+from headway.queueing.layers.numerics.stations import Stations
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from tests.support.layered_systems import random_system
@@ -278,16 +278,25 @@ def test_random_systems_are_near_their_whole_chain() -> None:
 
 
 def at_one_station(
-    most: tuple[int, ...], odds: tuple[float, ...], servers: int
+    most: tuple[int, ...], odds: tuple[float, ...], servers: int, law: bool
 ) -> tuple[list[float], list[float], list[float]]:
-    """E max(0, k - m + 1), P(k >= m), P(k >= m - 1), and of classes mean members, and ``fewer``."""
+    """E max(0, k - m + 1), P(k >= m), P(k >= m - 1), and of classes mean members, and ``fewer``.
+
+    Classes by ``law`` are given by the ratios of their coefficients.
+    """
     numbers, classes = np.zeros((3, 1, 1)), np.zeros((2, len(most), 1))
-    begins, work = np.array([0, len(most)]), np.zeros(ROWS * (sum(map(abs, most)) + 1))
-    given = begins, np.array([servers]), np.array(most), np.array(odds).reshape(-1, 1)
-    finite_stations(*given, *numbers, *classes, work)
+    ratios = np.concatenate(
+        [(n - np.arange(n)) * a / np.arange(1, n + 1) for n, a in zip(most, odds, strict=True)]
+    )
+    first = np.cumsum(most) - most if law else np.full(len(most), -1)
+    begins, work = np.array([0, len(most)]), np.zeros(ROWS * (sum(most) + 1))
+    given = begins, np.array([servers]), np.array(most), first, np.array([-1])
+    values = np.array(odds).reshape(-1, 1), ratios.reshape(-1, 1), np.zeros((0, 1))
+    finite_stations(*given, *values, *numbers, *classes, work)
     return numbers.ravel().tolist(), *classes[:, :, 0].tolist()
 
 
+@pytest.mark.parametrize("law", [False, True])
 @pytest.mark.parametrize(
     ("most", "odds", "servers"),
     [
@@ -299,17 +308,17 @@ def at_one_station(
         pytest.param((200, 200), (2e-2, 1e-2), 4, marks=pytest.mark.slow),
         ((60, 30, 2), (10.0, 1e-4, 0.3), 50),
         pytest.param((700, 300), (1.4e-3, 1e-5), 1, marks=pytest.mark.slow),
-        ((3, -4, 1), (0.4, 1.5, 0.25), 4),
+        ((3, 4, 1), (0.4, 1.5, 0.25), 4),
     ],
 )
 def test_numbers_at_a_station_are_those_of_a_machine_repair_model(
-    most: tuple[int, ...], odds: tuple[float, ...], servers: int
+    most: tuple[int, ...], odds: tuple[float, ...], servers: int, law: bool
 ) -> None:
     """Against sums of 60 digits; numbers of lesser range lose all of the smallest weights."""
     with mpmath.workdps(60):
         own = [_coefficients(n, mpmath.mpf(a)) for n, a in zip(most, odds, strict=True)]
         queue = [mpmath.mpf(1)]
-        for k in range(1, sum(map(abs, most)) + 1):
+        for k in range(1, sum(most) + 1):
             queue.append(queue[-1] * mpmath.mpf(k) / min(k, servers))
         weights = [b * w for b, w in zip(_product(own), queue, strict=True)]
         total = sum(weights)
@@ -323,20 +332,18 @@ def test_numbers_at_a_station_are_those_of_a_machine_repair_model(
             counted = [j * b for j, b in enumerate(one)]
             product = _product([*own[:c], counted, *own[c + 1 :]])
             means.append(sum(b * w for b, w in zip(product, queue, strict=True)) / total)
-            less = [_coefficients(max(most[c] - 1, 0), mpmath.mpf(odds[c]))]
+            less = [_coefficients(most[c] - 1, mpmath.mpf(odds[c]))]
             left = _product([*own[:c], *less, *own[c + 1 :]])
             each = [b * w for b, w in zip(left, queue, strict=False)]
             above = sum(max(0, k - servers + 1) * w for k, w in enumerate(each)) / sum(each)
-            fewer.append(above if most[c] > 0 else 0)
-    numbers, found, without = at_one_station(most, odds, servers)
+            fewer.append(above)
+    numbers, found, without = at_one_station(most, odds, servers, law)
     assert numbers == pytest.approx(list(map(float, expected)), rel=1e-9)
     assert found == pytest.approx(list(map(float, means)), rel=1e-9)
     assert without == pytest.approx(list(map(float, fewer)), rel=1e-9)
 
 
 def _coefficients(n: int, odds: mpmath.mpf) -> list[mpmath.mpf]:
-    if n < 0:
-        return [odds**k / mpmath.factorial(k) for k in range(1 - n)]
     return [mpmath.binomial(n, k) * odds**k for k in range(n + 1)]
 
 
@@ -491,10 +498,10 @@ def test_the_first_of_several_to_be_free():
     Of the three in service 1.8 and 1.2 are of each class on average, a member with 0.45 and 0.3; k
     of the first and 3 - k of the second leave at the rate k + (3 - k) / 5.
     """
-    stations = Stations(np.array([0, 2, 3]), np.array([3, 2]), np.array([4, 4, 6]))
+    nothing = np.full(3, -1)
+    stations = Stations(np.array([0, 2, 3]), np.array([3, 2]), np.array([4, 4, 6]), nothing)
     means = np.array([[3.0], [2.0], [2.5]])
-    seen = Seen(*np.ones((3, 2, 1)), means, means)
-    found = stations.first_free(seen, np.array([[1.0], [5.0], [4.0]]))
+    found = stations.first_free(means, np.array([[1.0], [5.0], [4.0]]))
     first, second = (binom(4, share) for share in (0.45, 0.3))
     k = np.arange(4)
     chances = first.pmf(k) * second.pmf(3 - k)

@@ -1,0 +1,226 @@
+"""How fast the threads of pools are freed, by how many of them are busy.
+
+Threads of one pool wait for each other at processors and for the threads of lower pools. With n of
+them busy they are freed as n jobs leave a closed network of these stations, which are slowed down
+by all others there (`headway.queueing.layers.numerics.pools`, (4)). A pool of one thread is freed
+at the rate 1.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from math import isinf
+
+import numpy as np
+
+from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.decomposed.others import Others
+from headway.queueing.layers.decomposed.sources import Sources
+from headway.queueing.layers.decomposed.works import State, Works
+from headway.queueing.layers.numerics.pools import MOST, pool_capacities
+from headway.queueing.layers.numerics.stations import NEVER, Column, Sums
+from headway.records import dataclass
+
+_LEAST = 1e-6  # share of the holding time elsewhere that stands for 0
+_SLOWEST = 1e-2  # callers outside a pool at least
+
+
+class Capacities:
+    """Rates at which the threads of pools are freed.
+
+    Parameters
+    ----------
+    sources, others, works, column
+        Of a system, and how a number becomes a row.
+    alone
+        Cycles [1/s] and mean times [s] of all work if nobody waited.
+
+    Attributes
+    ----------
+    names
+        Tasks with a limited number of threads, each after all that it calls.
+    threads, first
+        Their numbers of threads, and the first row of each.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        others: Others,
+        works: Works,
+        column: Column,
+        alone: tuple[FloatArray, FloatArray],
+    ) -> None:
+        self.sources, self.works = sources, works
+        tasks = sources.system.tasks
+        limited = [n for n, one in tasks.items() if not (one.clients or isinf(one.threads))]
+        self._rank = _ranks(sources)
+        self.names = sorted(limited, key=lambda name: -self._rank[name])
+        self.threads = np.array([int(tasks[name].threads) for name in self.names], np.int64)
+        self.first = np.cumsum(self.threads) - self.threads
+        if not self.names:
+            return
+        self._places = [sources.processor(work.entry) for work in works.all]
+        self._narrow = {name: self._is_narrow(name, column, *alone) for name in limited}
+        found = [dict(self._stations(name)) or {("", False): {}} for name in self.names]
+        each = [(key, rows) for one in found for key, rows in one.items()]
+        self.begins = np.cumsum([0, *map(len, found)]).astype(np.int64)
+        self.pool = np.repeat(np.arange(len(found)), np.diff(self.begins))
+        row = dict(zip(self.names, self.first.tolist(), strict=True))
+        self.lower = np.array([row[name] if is_task else -1 for (name, is_task), _ in each])
+        self.is_task = np.array([[is_task] for (_, is_task), _ in each])
+        self.servers = np.array([self._servers(*key) for key, _ in each], np.int64)
+        self.own = Sums([rows for _, rows in each], column)
+        self.all = Sums([self._everybody(*key) for key, _ in each], column)
+        is_open = any(one.own is None for one in sources.all)
+        clients = [one.own is not None and not one.own.second for one in sources.all]
+        self.endless = np.array([[is_open and not clients[k]] for k in works.source], float)
+        asked = [dict.fromkeys(self._asked(name), 1.0) for name in self.names]
+        self.asked = Sums(asked, column)
+        callers = [others.callers(name) for name in self.names]
+        self.callers = np.array([one.above_in_all or one.in_all for one in callers], np.int64)
+        self.callers = np.maximum(self.callers, self.threads)
+        self._work = np.zeros(2 * (MOST + 1))
+
+    def _is_narrow(
+        self, task: str, column: Column, cycles: FloatArray, mean: FloatArray
+    ) -> FloatArray:
+        """1 where a pool would be full before any processor that its threads use, 0 elsewhere.
+
+        The rates at which both are full alone are compared.
+        """
+        works, system = self.works, self.sources.system
+        often = cycles * works.often
+        asked = list(self._asked(task))
+        held = (often * mean)[asked].sum(axis=0) / float(system.tasks[task].threads)
+        busy = {place: np.zeros_like(held) for place in system.processors}
+        for row, work in enumerate(works.all):
+            share = sum(each for held_, each in self.sources.held(work).items() if task in held_)
+            busy[self._places[row]] += often[row] * works.busy[row] * column(share)
+        full = [one / system.processors[place].servers for place, one in busy.items()]
+        narrow = np.asarray(held >= np.max(full, axis=0), float)
+        shape = system.shape
+        return narrow[: int(np.prod(shape))].reshape(shape)  # the same in all views
+
+    def _asked(self, task: str) -> Iterator[int]:
+        """Rows of work for which a thread of a task is asked."""
+        sources, works = self.sources, self.works
+        for row, work in enumerate(works.all):
+            is_own = work == sources.all[work.source].own
+            if sources.system.entries[work.entry].task == task and not is_own:
+                yield row
+
+    def _servers(self, name: str, is_task: bool) -> int:  # noqa: FBT001 - a key
+        if not name:
+            return 1
+        system = self.sources.system
+        return int(system.tasks[name].threads if is_task else system.processors[name].servers)
+
+    def _everybody(self, name: str, is_task: bool) -> dict[int, Amount]:  # noqa: FBT001 - a key
+        """Rows of all work at a station."""
+        if is_task:
+            return dict.fromkeys(self._asked(name), 1.0)
+        return {row: 1.0 for row, place in enumerate(self._places) if place == name}
+
+    def _stations(self, pool: str) -> Iterator[tuple[tuple[str, bool], dict[int, Amount]]]:
+        """Stations below a pool, whether they are pools, and their work with its share.
+
+        A thread is at the first of the pools below that is narrow, or else at the processor.
+        """
+        found: dict[tuple[str, bool], dict[int, Amount]] = {}
+        for row in range(len(self.works.all)):
+            for key, share in self._at(pool, row):
+                if np.any(share):
+                    into = found.setdefault(key, {})
+                    into[row] = into.get(row, 0.0) + share
+        yield from found.items()
+
+    def _at(self, pool: str, row: int) -> Iterator[tuple[tuple[str, bool], Amount]]:
+        """Stations below a pool at which its threads are for some work, with the share of it."""
+        system, work = self.sources.system, self.works.all[row]
+        is_asked = work != self.sources.all[work.source].own
+        for held, share in self.sources.held(work).items():
+            if pool in held:
+                here: Amount = share
+                for name in self._below(pool, held):
+                    if is_asked and name == system.entries[work.entry].task:
+                        yield (name, True), here * self._narrow[name]
+                    here = here * (1 - self._narrow[name])
+                if not isinf(system.processors[self._places[row]].servers):
+                    yield (self._places[row], False), here
+
+    def _below(self, pool: str, held: frozenset[str]) -> list[str]:
+        """Pools of held threads below a pool, the highest first."""
+        below = [n for n in held & self._narrow.keys() if self._rank[n] > self._rank[pool]]
+        return sorted(below, key=lambda name: (self._rank[name], name))
+
+    def of(self, now: State) -> "Freed":
+        """How fast the threads of pools are freed."""
+        works, rows = self.works, (int(self.threads.sum()), now.cycles.shape[1])
+        asked = now.cycles * works.often
+        pools = len(self.names), rows[1]
+        found = Freed(np.ones(rows), *np.zeros((4, *pools)))
+        if not self.names:
+            return found
+        first, whole = asked * now.first, asked * (now.first + now.second)
+        found.rate[:], found.inside[:], found.held[:] = self.asked.of(
+            np.stack([asked, first + asked * now.waits, whole])
+        )
+        busy, slices = asked * works.busy, asked * works.slices
+        wait = np.where(works.shared, busy * (now.delays - 1), slices * now.delays)
+        held = np.maximum(found.held, NEVER)
+        mine = np.where(self.is_task, self.own.of(first), self.own.of(busy))
+
+        def there(sums: Sums, thread: FloatArray, share: FloatArray | float) -> FloatArray:
+            """Mean jobs at stations that hold a thread for so long, and a share of them."""
+            at_pools = (thread + asked * now.waits) * share
+            return np.where(self.is_task, sums.of(at_pools), sums.of((busy + wait) * share))
+
+        spent = there(self.own, first, 1.0)
+        streams, others = (
+            np.maximum(there(self.all, whole, share) - there(self.own, first, share), 0.0)
+            for share in (self.endless, 1 - self.endless)
+        )
+        loads = mine * (1 + streams / (self.servers[:, np.newaxis] + spent)) / held[self.pool]
+        elsewhere = 1 - np.add.reduceat(spent, self.begins[:-1], axis=0) / held
+        outside = np.maximum(self.callers[:, np.newaxis] - found.inside, _SLOWEST)
+        numbers = self.threads, self.begins, self.servers, self.lower, self.callers
+        given = loads, others, np.maximum(elsewhere, _LEAST), held / outside
+        pool_capacities(*numbers, *given, found.rates, found.most, self._work)
+        one = self.threads == 1
+        found.rates[self.first[one]] = found.most[one] = 1.0
+        found.most[:] *= found.rate / held
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Freed:
+    """How fast the threads of pools are freed, and who is there.
+
+    Parameters
+    ----------
+    rates
+        c(1) to c(T) of each pool, relative to one thread at its mean holding time.
+    most
+        Requests answered while all threads are busy [1/s].
+    rate, inside, held
+        Requests [1/s], mean callers who wait or hold a thread, and mean busy threads, of each pool.
+    """
+
+    rates: FloatArray
+    most: FloatArray
+    rate: FloatArray
+    inside: FloatArray
+    held: FloatArray
+
+
+def _ranks(sources: Sources) -> Mapping[str, int]:
+    """How many tasks lead to each task by calls: fewer for those above."""
+    system = sources.system
+    below: dict[str, set[str]] = {name: set() for name in system.tasks}
+    for name in system.callers_first[::-1]:
+        entry = system.entries[name]
+        calls = sources.calls(name), sources.calls(name, second=True), entry.forwards
+        for called in chain.from_iterable(calls):
+            other = system.entries[called].task
+            below[entry.task] |= {other} | below[other]
+    return {name: sum(name in each for each in below.values()) for name in below}
