@@ -61,6 +61,17 @@ class Capacities:
             return
         self._places = [sources.processor(work.entry) for work in works.all]
         self._narrow = {name: self._is_narrow(name, column, *alone) for name in limited}
+        self._read_stations(column)
+        is_open = any(one.own is None for one in sources.all)
+        clients = [one.own is not None and not one.own.second for one in sources.all]
+        self.endless = np.array([[is_open and not clients[k]] for k in works.source], float)
+        callers = [others.callers(name) for name in self.names]
+        self.callers = np.array([one.above_in_all or one.in_all for one in callers], np.int64)
+        self.callers = np.maximum(self.callers, self.threads)
+        self._work = np.zeros(2 * (MOST + 1))
+
+    def _read_stations(self, column: Column) -> None:
+        """Read the stations below each pool, and the work there and for each thread."""
         found = [dict(self._stations(name)) or {("", False): {}} for name in self.names]
         each = [(key, rows) for one in found for key, rows in one.items()]
         self.begins = np.cumsum([0, *map(len, found)]).astype(np.int64)
@@ -71,15 +82,8 @@ class Capacities:
         self.servers = np.array([self._servers(*key) for key, _ in each], np.int64)
         self.own = Sums([rows for _, rows in each], column)
         self.all = Sums([self._everybody(*key) for key, _ in each], column)
-        is_open = any(one.own is None for one in sources.all)
-        clients = [one.own is not None and not one.own.second for one in sources.all]
-        self.endless = np.array([[is_open and not clients[k]] for k in works.source], float)
         asked = [dict.fromkeys(self._asked(name), 1.0) for name in self.names]
         self.asked = Sums(asked, column)
-        callers = [others.callers(name) for name in self.names]
-        self.callers = np.array([one.above_in_all or one.in_all for one in callers], np.int64)
-        self.callers = np.maximum(self.callers, self.threads)
-        self._work = np.zeros(2 * (MOST + 1))
 
     def _is_narrow(
         self, task: str, column: Column, cycles: FloatArray, mean: FloatArray
