@@ -174,16 +174,16 @@ class Capacities:
         held = np.maximum(found.held, NEVER)
         mine = np.where(self.is_task, self.own.of(first), self.own.of(busy))
 
-        def there(sums: Sums, thread: FloatArray, share: FloatArray | float) -> FloatArray:
+        def there(sums: Sums, thread: FloatArray, share: FloatArray) -> FloatArray:
             """Mean jobs at stations that hold a thread for so long, and a share of them."""
             at_pools = (thread + asked * now.waits) * share
             return np.where(self.is_task, sums.of(at_pools), sums.of((busy + wait) * share))
 
-        spent = there(self.own, first, 1.0)
-        streams, others = (
-            np.maximum(there(self.all, whole, share) - there(self.own, first, share), 0.0)
-            for share in (self.endless, 1 - self.endless)
-        )
+        from_outside, of_clients = shares = self.endless, 1 - self.endless
+        own = [there(self.own, first, share) for share in shares]
+        spent = own[0] + own[1]
+        streams = np.maximum(there(self.all, whole, from_outside) - own[0], 0.0)
+        others = np.maximum(there(self.all, whole, of_clients) - own[1], 0.0)
         loads = mine * (1 + streams / (self.servers[:, np.newaxis] + spent)) / held[self.pool]
         elsewhere = 1 - np.add.reduceat(spent, self.begins[:-1], axis=0) / held
         outside = np.maximum(self.callers[:, np.newaxis] - found.inside, _SLOWEST)
