@@ -87,7 +87,10 @@ def retries(model: Model) -> Retries:
         msg = f"{model.name}: give one value to each parameter; the figure is over the load"
         raise GraphError(msg)
     if model.network_kind is not NetworkKind.CLIENTS:
-        msg = f"{model.name}: its clients wait; give arrivals a timeout and retries"
+        msg = (
+            f"{model.name}: its clients wait for ever; give its arrivals a timeout and retries, as "
+            'timeout = "1 s" and retries = 3'
+        )
         raise GraphError(msg)
     network = network_with_clients(model)
     next(choose(network, "attempts"))  # refuses what the method does not solve

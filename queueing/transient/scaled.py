@@ -128,12 +128,19 @@ def looks_of(law: Autoscaler, first: float, last: float) -> FloatArray:
     Raises
     ------
     InvalidParameter
-        For more than `MOST_LOOKS`.
+        For more than `MOST_LOOKS`, and for none.
     """
+    if last - first <= law.interval * (1 + 1e-9):
+        interval, length = written(law.interval, last - first)
+        msg = (
+            f"autoscaler: its interval of {interval} is not shorter than the day of {length}, so "
+            "that it never looks; give a shorter interval or a longer day"
+        )
+        raise InvalidParameter(msg)
     if last - first > MOST_LOOKS * law.interval:
         msg = (
-            f"an interval of {written(law.interval)[0]} has more looks in this day than the "
-            f"{MOST_LOOKS:,} that headway follows; give a longer interval"
+            f"autoscaler: an interval of {written(law.interval)[0]} has more looks in this day "
+            f"than the {MOST_LOOKS:,} that headway follows; give a longer interval"
         )
         raise InvalidParameter(msg)
     looks = first + law.interval * np.arange(1, np.ceil((last - first) / law.interval))

@@ -80,7 +80,16 @@ def clients(text, model=POOL):
             "capacity; use method simulation",
         ),
         (LIMITED, DAY, ("--method", "fluid"), "queues without a limit; use method simulation"),
-        (clients("retries = 3"), DAY, (), "retries need a timeout"),
+        (clients("retries = 3"), DAY, (), "m.toml:9 [arrivals.cpu]: retries need a timeout"),
+        (clients('retries = "n"'), DAY, (), "m.toml:9 [arrivals.cpu]: retries need a timeout"),
+        (
+            SCALED + 'interval = "1 h"\n',
+            DAY,
+            (),
+            "autoscaler: its interval of 3600 s is not shorter than the day of 120 s, so that it "
+            "never looks; give a shorter interval or a longer day",
+        ),
+        (SCALED + 'interval = "2 min"\n', DAY, ("--method", "simulation"), "it never looks"),
         (clients('timeout = "1 s", retries = -1'), DAY, (), "m.toml:9 [arrivals.cpu]: retries is"),
         (
             clients('timeout = "1 s", retries = "n"'),

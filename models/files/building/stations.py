@@ -122,7 +122,9 @@ class Stations(Entries):
         for key, name, text in parts_of_times(given):
             wanted, endless = FIELD_UNITS.get(name, ONE), name in ENDLESS and is_unlimited(text)
             numbers[name] = inf if endless else expression(text, graph, wanted, f"{what}: {key}")
-        return graph.impatient(numbers, job_class, server_notices=notices)
+        graph = graph.impatient(numbers, job_class, server_notices=notices)
+        graph.clients[job_class].check_returns(loses=graph.refuses)
+        return graph
 
     def _batch(
         self, entry: Scalar | Mapping[str, Scalar], graph: ModelGraph, what: str

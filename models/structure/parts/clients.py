@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from headway.errors import GraphError, nearest
 from headway.kinds import Amount
 from headway.models.language.formula import Formula
-from headway.queueing.flows.clients import Clients
+from headway.queueing.flows.clients import Clients, check_returns
 from headway.records import dataclass
 
 
@@ -47,6 +48,24 @@ class ClientTerms:
         """The numbers as people write them: ``timeout 0.1, retries 3``."""
         texts = [f"{name} {read.text}" for name, read in self.numbers]
         return ", ".join([*texts, *(["server notices"] if self.notices else [])])
+
+    def check_returns(self, *, loses: bool) -> None:
+        """Refuse retries if no attempt can fail, whatever the parameters are.
+
+        Parameters
+        ----------
+        loses
+            Whether stations refuse jobs.
+
+        Raises
+        ------
+        InvalidParameter
+            In one line.
+        """
+        some: dict[str, Any] = {
+            name: 1.0 if read.names else read.evaluate({}) for name, read in self.numbers
+        }
+        check_returns(Clients(**some), loses=loses)
 
     def evaluate(self, values: Mapping[str, Amount]) -> Clients:
         """The clients at all operating points.

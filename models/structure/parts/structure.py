@@ -135,6 +135,11 @@ class Structure(Kept):
         return bool(self.clients) or any(one.oldest for one in self.stations.values())
 
     @property
+    def refuses(self) -> bool:
+        """Whether stations refuse jobs, or drop those that are too old."""
+        return bool(self.losing) or any(one.oldest for one in self.stations.values())
+
+    @property
     def needs_arrival_rate(self) -> bool:
         """Whether the parameter ``arrival_rate`` is the rate of arrivals.
 

@@ -35,9 +35,8 @@ def check_clients_wait(graph: Structure, what: str) -> None:
 
 def client_steps(graph: Structure) -> list[AnyStep]:
     """Steps for the numbers of clients, and for the ages at which stations drop requests."""
-    loses = bool(graph.losing) or any(one.oldest for one in graph.stations.values())
     steps: list[AnyStep] = [
-        step(clients_at(name), terms.names, partial(_clients, name, terms, loses))
+        step(clients_at(name), terms.names, partial(_clients, name, terms, graph.refuses))
         for name, terms in graph.clients.items()
     ]
     for name, station in graph.stations.items():
