@@ -3,19 +3,20 @@
 ``python -m tests.campaigns.trace_round_trips --count 30`` prints how often structure, calls, work
 and threads are found, and the errors of response times at 1.3 times the highest load, with those of
 the layers method on the true services; ``--adverse`` degrades the traces: two clocks 3 ms off, a
-tenth of the traces kept, and a service without spans. ``--threads`` lists each pool. ``--law``
-compares waiting for threads with the law of rates; `headway.models.tracing.rates.ROUGH` rests on
-it. `tests.oracles.traced_services` simulates the services, and their true response time is
-simulated by headway's event loop from the numbers with which they were drawn.
-docs/accuracy/traces.md quotes the first two and docs/explanation/traces.md the law;
-`tests/models/tracing/test_traced_models.py` recomputes a part.
+tenth of the traces kept, and a service without spans. Each system's figures are stored in
+`tests/data/trace_round_trips.csv` as soon as it is done, in place of earlier ones of its seed;
+``--stored`` prints what is stored of these seeds. ``--law`` compares waiting for threads with the
+law of rates; `headway.models.tracing.rates.ROUGH` rests on it. `tests.oracles.traced_services`
+simulates the services, and their true response time is simulated by headway's event loop from the
+numbers with which they were drawn. docs/accuracy/traces.md quotes the first two and
+docs/explanation/traces.md the law; `tests/models/tracing/test_traced_models.py` recomputes a part.
 """
 
 import argparse
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf, isnan, log, nan
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +30,12 @@ from headway.models.structure.model import Model
 from headway.models.tracing.flows import Always, Geometric, Times
 from headway.models.tracing.keys import Keyed, keyed
 from headway.models.tracing.measured import Measured
-from headway.models.tracing.pools import Pool
 from headway.models.tracing.rates import Seen
 from headway.models.tracing.requests import requests_of
 from headway.models.tracing.services import Services
 from headway.models.tracing.threads import threads_of
 from headway.models.tracing.traced import model_read
+from tests import campaigns
 from tests.oracles.traced_services import Played, Stage, capacity, drawn, play
 from tests.support.traced import PEER, document_of, read_of
 
@@ -42,31 +43,45 @@ LOADS = 0.3, 0.45, 0.6
 BEYOND = 1.3
 ENOUGH = 40  # waiting requests of a load from which their mean is known to some 10%
 KEPT, OFF = 0.1, 0.003
+PAGE = Path("tests/data/trace_round_trips.csv")
+TITLES = "seed", "kind", "found", "true", "low", "high"
+TIMES = "response", "layers"
 _LAWS = {"fixed": Always, "geometric": Geometric}
 
 
-@dataclass
-class Trip:
-    """What was found for one system of services."""
+class Figure(NamedTuple):
+    """A number as it was found, with its 95% interval if there is one, and as it is.
 
-    structure: list[bool]
-    calls: list[float]
-    work: list[float]
-    threads: list["Threads"]
-    beyond: float
-    solver: float
+    Parameters
+    ----------
+    kind
+        ``structure`` (1 for an entry with the right calls, each of the right kind), ``calls``,
+        ``work``, ``threads``, ``response`` or ``layers`` (the response time by layers of the true
+        services).
+    found, true, low, high
+        The number.
+    """
 
-
-class Threads(NamedTuple):
-    """What was found for a pool, and how many threads it has."""
-
-    found: Pool
+    kind: str
+    found: float
     true: float
+    low: float = nan
+    high: float = nan
+
+    @property
+    def off(self) -> float:
+        """The relative error."""
+        return self.found / self.true - 1
+
+    @property
+    def inside(self) -> bool:
+        """Whether the true number lies in the interval."""
+        return self.low <= self.true <= self.high
 
 
 def trip(
     seed: int, traces: int = 2000, adverse: bool = False, services: tuple[int, int] = (3, 8)
-) -> Trip:
+) -> list[Figure]:
     """Simulate services within a range of numbers, and make a model of their traces."""
     played = drawn(seed, *services)
     most = capacity(played)
@@ -78,41 +93,39 @@ def trip(
         for k, share in enumerate(LOADS)
     ]
     traced = model_read(read_of(loads), sampled=kept)
-    services = traced.services
-    by_name = {each.operation: each for each in services.entries.values()}
-    structure, calls, work = [], [], []
+    rate = BEYOND * LOADS[-1] * most
+    true = parse_model(tomli_w.dumps(document_of(played, rate)), "played")
+    figures = [*_entries(traced.services, played, silent)]
+    for service, pool in traced.services.pools.items():
+        threads = played.threads[silent if service == PEER else service]
+        figures.append(Figure("threads", pool.threads, threads, pool.low, pool.high))
+    try:
+        truth = float(true.solve(method="simulation").response_time)
+    except HeadwayError:
+        return figures
+    figures += [
+        Figure("response", _time(traced.model, rate), truth),
+        Figure("layers", _time(true, rate), truth),
+    ]
+    return figures
+
+
+def _entries(services: Services, played: Played, silent: str) -> Iterator[Figure]:
+    """Calls and work of each entry that writes spans."""
+    found = {each.operation: each for each in services.entries.values()}
     for name, entry in played.entries.items():
         if entry.service == silent:
             continue
         stages = [_seen(played, silent, stage) for stage in entry.stages]
-        found = by_name.get(name)
-        structure.append(
-            found is not None
-            and _stages(services, found) == {(tuple(sorted(s.callees)), s.law) for s in stages}
-        )
-        work += [
-            (each.work - entry.work) / each.error
-            for each in services.entries.values()  # several where it is divided by roots
-            if each.operation == name and not each.peer
-        ]
-        if found is not None:
-            calls += list(_calls(services, found, stages))
-    rate = BEYOND * LOADS[-1] * most
-    true = parse_model(tomli_w.dumps(document_of(played, rate)), "played")
-    try:
-        truth = float(true.solve(method="simulation").response_time)
-    except HeadwayError:
-        truth = inf
-    return Trip(
-        structure,
-        calls,
-        work,
-        [
-            Threads(pool, played.threads[silent if service == PEER else service])
-            for service, pool in services.pools.items()
-        ],
-        *(_time(model, rate) / truth - 1 if truth < inf else 0.0 for model in (traced.model, true)),
-    )
+        laws = {(tuple(sorted(s.callees)), s.law) for s in stages}
+        right = name in found and _stages(services, found[name]) == laws
+        yield Figure("structure", float(right), 1.0)
+        for each in services.entries.values():  # several where it is divided by roots
+            if each.operation == name and not each.peer:
+                reach = 1.96 * each.error
+                yield Figure("work", each.work, entry.work, each.work - reach, each.work + reach)
+        if name in found:
+            yield from _calls(services, found[name], stages)
 
 
 def _time(model: Model, rate: float) -> float:
@@ -232,8 +245,8 @@ def _law(times: tuple[Times, ...]) -> str:
     return "both"
 
 
-def _calls(services: Services, found: Measured, stages: list[Stage]) -> Iterator[float]:
-    """Relative errors of mean numbers of calls."""
+def _calls(services: Services, found: Measured, stages: list[Stage]) -> Iterator[Figure]:
+    """Mean numbers of calls."""
     for stage in stages:
         for block in found.doing.blocks:
             for other, times in zip(block.stages, block.times, strict=True):
@@ -242,7 +255,7 @@ def _calls(services: Services, found: Measured, stages: list[Stage]) -> Iterator
                 )
                 if names == sorted(stage.callees):
                     mean = sum(t.times if isinstance(t, Always) else t.mean for t in times)
-                    yield mean / stage.mean - 1
+                    yield Figure("calls", float(mean), stage.mean)
 
 
 def main() -> None:
@@ -253,53 +266,77 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100)
     parser.add_argument("--services", type=int, nargs=2, default=(3, 8), metavar=("LEAST", "MOST"))
     parser.add_argument("--adverse", action="store_true")
+    parser.add_argument("--stored", action="store_true")
     parser.add_argument("--law", action="store_true")
-    parser.add_argument("--threads", action="store_true")
     told = parser.parse_args()
     seeds = range(told.first, told.first + told.count)
     if told.law:
         _print_law([each for seed in seeds for each in law_errors(seed, told.traces)])
         return
-    trips = []
-    for seed in seeds:
-        trips.append(trip(seed, told.traces, told.adverse, tuple(told.services)))
-        found = all(trips[-1].structure)
-        off = (
-            f"{100 * trips[-1].beyond:+.1f}%, by layers of the truth {100 * trips[-1].solver:+.1f}%"
-        )
-        print(f"# {seed}: {off}, structure {found}", flush=True)
-        if told.threads:
-            for pool, true in trips[-1].threads:
-                print(f"#   {pool.threads:g} ({pool.low} to {pool.high:g}), truth {true:g}")
-    _print_trips(trips)
+    for seed in [] if told.stored else seeds:
+        _keep(seed, trip(seed, told.traces, told.adverse, tuple(told.services)))
+    _print_figures([figure for seed, figure in stored() if seed in seeds])
 
 
-def _print_trips(trips: list[Trip]) -> None:
+def stored() -> list[tuple[int, Figure]]:
+    """All figures in the file, with their seeds."""
+    rows = campaigns.stored_rows(PAGE) if PAGE.exists() else []
+    return [
+        (int(row["seed"]), Figure(row["kind"], *(float(row[name] or "nan") for name in TITLES[2:])))
+        for row in rows
+    ]
+
+
+def _keep(seed: int, figures: list[Figure]) -> None:
+    """Store the figures of a system in place of earlier ones, and say how far off it is."""
+    rows = [row for row in stored() if row[0] != seed] + [(seed, each) for each in figures]
+    campaigns.store(
+        PAGE,
+        TITLES,
+        [
+            (number, each.kind, *("" if isnan(x) else f"{x:.6g}" for x in each[1:]))
+            for number, each in sorted(rows, key=lambda row: row[0])
+        ],
+    )
+    off = [f"{each.kind} {100 * each.off:+.1f}%" for each in figures if each.kind in TIMES]
+    print(f"# {seed}: {', '.join(off)}", flush=True)
+
+
+def _print_figures(figures: list[Figure]) -> None:
     """Shares and errors over all systems."""
-    structure = np.array([x for t in trips for x in t.structure])
-    calls = np.abs([x for t in trips for x in t.calls])
-    work = np.abs([x for t in trips for x in t.work])
-    pools = [pool for t in trips for pool in t.threads]
-    seen = [pool for pool in pools if pool.found.seen]
-    near = np.array([abs(found.threads / true - 1) < 0.1 for found, true in seen])
-    inside = np.array([found.low <= true <= found.high for found, true in pools])
-    narrow = np.array([found.high - found.low <= 0.2 * found.threads for found, _ in seen])
-    beyond, solver = np.abs([(t.beyond, t.solver) for t in trips]).T
-    print(f"entries with the right calls, each of the right kind  {_share(structure)}")
-    print(f"mean numbers of calls, off by                         {_errors(calls)}")
-    print(f"work within its 95% interval                          {_share(work < 1.96)}")
-    print(f"threads within 10% where requests waited              {_share(near)}")
-    print(f"threads within what is stated, bounds included        {_share(inside)}")
+
+    def of(kind: str) -> list[Figure]:
+        return [each for each in figures if each.kind == kind]
+
+    work, pools = of("work"), of("threads")
+    seen = [each for each in pools if each.found < inf]
+    narrow = [each.high - each.low <= 0.2 * each.found for each in seen]
+    reach = [(each.high - each.low) / (each.high + each.low) for each in work]
+    print(f"entries with the right calls, each of the right kind  {_share_right(of('structure'))}")
+    print(f"mean numbers of calls, off by                         {_errors(of('calls'))}")
+    print(f"work within its 95% interval                          {_share_inside(work)}")
+    print(f"this interval to either side, relative to the work    {100 * np.mean(reach):.1f}%")
+    print(f"threads within 10% where requests waited              {_share_right(seen)}")
+    print(f"threads within what is stated, bounds included        {_share_inside(pools)}")
     print(f"threads that are stated to 10%, where seen            {_share(narrow)}")
-    print(f"response times at 1.3 times the highest load, off by  {_errors(beyond)}")
-    print(f"the same by layers of the true services               {_errors(solver)}")
+    print(f"response times at 1.3 times the highest load, off by  {_errors(of('response'))}")
+    print(f"the same by layers of the true services               {_errors(of('layers'))}")
 
 
-def _share(right: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> str:
+def _share_right(figures: list[Figure]) -> str:
+    return _share([abs(each.off) < 0.1 for each in figures])
+
+
+def _share_inside(figures: list[Figure]) -> str:
+    return _share([each.inside for each in figures])
+
+
+def _share(right: list[bool]) -> str:
     return f"{100 * np.mean(right):.1f}% of {len(right)}"
 
 
-def _errors(off: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
+def _errors(figures: list[Figure]) -> str:
+    off = np.abs([each.off for each in figures])
     told = off[np.isfinite(off)]
     middle, nine, most = 100 * np.quantile(told, (0.5, 0.9, 1.0))
     text = f"{middle:.1f}% in the median, {nine:.1f}% in nine of ten, {most:.0f}% at most"
