@@ -83,6 +83,26 @@ def per_request(clients: Clients, late: float) -> float:
     return 1 + min(more, float(clients.retry_budget))
 
 
+def square_per_request(clients: Clients, late: float) -> float:
+    """Mean square of the attempts of a request; with a budget used up, the square of their mean.
+
+    It is the sum over k = 0..r of (2 k + 1) z^k, with z = h p.
+
+    Examples
+    --------
+    >>> square_per_request(Clients(timeout=1.0, retries=3), 1.0)
+    16.0
+    >>> round(square_per_request(Clients(timeout=1.0, retries=1), 0.5), 12)  # 1/2 + 4/2
+    2.5
+    """
+    ratio, retries = float(clients.persistence) * late, float(clients.retries)
+    mean = 1 + _further(ratio, retries)
+    if mean > 1 + float(clients.retry_budget) or ratio >= 1:
+        return per_request(clients, late) ** 2
+    beyond = retries * ratio ** (retries + 1) if retries < inf else 0.0
+    return mean + 2 * (mean - 1 - beyond) / (1 - ratio)
+
+
 def _further(ratio: float, retries: float) -> float:
     """Mean retries per request, if each attempt is retried with probability ``ratio``."""
     if ratio <= 0:

@@ -29,7 +29,13 @@ from headway.numerals import times as written
 from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
-from headway.queueing.retries.attempts import Stability, State, given_up, per_request
+from headway.queueing.retries.attempts import (
+    Stability,
+    State,
+    given_up,
+    per_request,
+    square_per_request,
+)
 from headway.queueing.retries.lasting import (
     is_lasting_known,
     lasting,
@@ -387,8 +393,7 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
         lasts = lasting_up_to(queue, free, (ends.vanishes, ends.tips))
     if between is not None and known:
         stays = staying_from(queue, clients, (between.vanishes, between.tips))
-    drains, sure = growth / full, _sure_after(worst.rate, load, full, growth)
-    grows = growth, drains, sure
+    grows = growth, growth / full, _sure_after(clients, load, worst, growth)
     return Tipping(load, found, between, pulse, alone, *grows, good, lasts, stays, recovers)
 
 
@@ -397,16 +402,20 @@ _SURE = (1.96 / 0.1) ** 2
 95 of 100 cases."""
 
 
-def _sure_after(rate: float, load: float, full: float, growth: float) -> float:
-    """How long a queue must grow for its length to be within a tenth of its mean [s].
+def _sure_after(clients: Clients, load: float, state: State, growth: float) -> float:
+    """How long a queue must grow for the time to serve it to be within a tenth of its mean [s].
 
-    Each of the load's requests brings ``rate / load`` attempts, and services are exponential, so
-    after a time T the queue has grown by ``growth T`` on average, with a variance of
-    ``(rate^2 / load + full) T``.
+    A request brings A attempts, each with an exponential service. With the servers' rate c, all
+    that came in a time T is done after ``x T / c`` on average, for x = load E[A], with a variance
+    of ``(load E[A^2] + x) T / c^2``; and ``growth T / c`` of that is after T.
 
     Examples
     --------
-    >>> round(_sure_after(40.0, 10.0, 30.0, 10.0), 1)  # 384.16 (160 + 30) / 100
-    729.9
+    >>> bad = State(40.0, 1.0, Stability.STABLE, grows=True)
+    >>> asks = Clients(timeout=1.0, retries=3)
+    >>> round(_sure_after(asks, 10.0, bad, 10.0), 1)  # 384.16 (160 + 40) / 100
+    768.3
     """
-    return _SURE * (rate**2 / load + full) / growth**2 if growth > 0 else 0.0
+    if not growth > 0:
+        return 0.0
+    return _SURE * (load * square_per_request(clients, state.late) + state.rate) / growth**2

@@ -105,6 +105,22 @@ def errors(rows, name):
     return 100 * np.abs(found / simulated - 1)
 
 
+def in_standard_errors(rows):
+    """Differences of pools at the start, over the standard errors of the simulated means.
+
+    While jobs wait their number is a random walk, whose passage times have the squared coefficient
+    of variation (1 + share) / (waiting (1 - share)).
+    """
+    found = []
+    for row in rows:
+        if row["backlog"] == "at the start":
+            servers, share, jobs = pool(int(row["seed"]))
+            scv = (1 + share) / ((jobs - servers) * (1 - share))
+            off = float(row["simulated"]) / float(row["found"]) - 1
+            found.append(off / np.sqrt(scv / BACKLOGS))
+    return np.array(found)
+
+
 def line(rows, name):
     """A line of the page."""
     off = errors(rows, name)

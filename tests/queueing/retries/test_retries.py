@@ -364,11 +364,18 @@ def test_other_methods_refuse_by_themselves():
         server({"timeout": 0.1}, 50.0).solve(method="retrials")
 
 
-def test_what_a_bad_state_leaves_is_sure_within_a_tenth_after_a_time():
-    """Every request of 300 a second brings four attempts, and 500 jobs are done meanwhile."""
-    found = tipping(TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3), 300.0)
+@pytest.mark.parametrize("persistence", [1.0, 0.9])
+def test_what_a_bad_state_leaves_is_sure_within_a_tenth_after_a_time(persistence):
+    """A request brings one attempt, and a second, third and fourth if its client still asks."""
+    clients = Clients(timeout=0.1, retries=3, persistence=persistence)
+    found = tipping(TimedQueue(0.008, 4, 0.1), clients, 300.0)
     draw, time = np.random.default_rng(7), found.sure
-    grown = 4 * draw.poisson(300 * time, 20_000) - draw.poisson(500 * time, 20_000)
-    assert grown.mean() / 500 == pytest.approx(found.drains * time, rel=0.005)
-    near = np.abs(grown / 500 / (found.drains * time) - 1) < 0.1
+    ask = draw.poisson(300 * time, 20_000)
+    attempts = ask.copy()
+    for _ in range(3):
+        ask = draw.binomial(ask, persistence)
+        attempts += ask
+    left = draw.gamma(attempts, 1 / 500) - time
+    assert left.mean() == pytest.approx(found.drains * time, rel=0.005)
+    near = np.abs(left / (found.drains * time) - 1) < 0.1
     assert near.mean() == pytest.approx(0.95, abs=0.01)
