@@ -19,7 +19,7 @@ from headway.models.files.tails import tail_table
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.formula import Formula
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import quantity
+from headway.models.language.units import quantity, si_text
 from headway.models.structure.graph import ModelGraph
 from headway.models.structure.model import Model
 from headway.models.structure.parts.class_ways import EVERY, ClassRouting
@@ -166,12 +166,12 @@ def _formulas(model: Model, formulas: Mapping[str, Formula]) -> dict[str, Any]:
 def _quantity(parameter: Parameter, value: float) -> str | float:
     """Write a value in the parameter's unit, so that it reads back to the last bit.
 
-    A value that no float represents in that unit is written as a number in SI.
+    A value so small or large that it does not is written in the SI unit.
     """
     if not parameter.unit.text or not math.isfinite(value / parameter.unit.scale):
         return int(value) if value == int(value) and abs(value) < 1e15 else value
     text = f"{parameter.unit.written(value)} {parameter.unit}"
-    return text if quantity(text) == value else value
+    return text if quantity(text) == value else f"{value!r} {si_text(parameter.unit.dimension)}"
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:

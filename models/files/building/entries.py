@@ -5,7 +5,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from headway.errors import nearest
+from headway.errors import UnitError, nearest
 from headway.models.files.building import schema
 from headway.models.files.building.expressions import (
     FIELD_UNITS,
@@ -18,7 +18,15 @@ from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.building.places import KeyLines
 from headway.models.files.building.shapes import KeyTable
 from headway.models.language.parameters import Parameter
-from headway.models.language.units import LEADING_NUMBER, ONE, Unit, done_by, quantity, unit
+from headway.models.language.units import (
+    LEADING_NUMBER,
+    ONE,
+    Unit,
+    done_by,
+    quantity,
+    si_text,
+    unit,
+)
 from headway.models.structure.graph import ModelGraph
 
 
@@ -35,14 +43,16 @@ class Entries:
             shown = _shown_unit(entry)
             limits = ((entry.min, -inf, "minimum"), (entry.max, inf, "maximum"))
             low, high = (
-                none if limit is None else quantity(limit, shown, f"{name}: {side}")
+                none if limit is None else _stated(limit, shown, f"{name}: {side}")
                 for limit, none, side in limits
             )
-            value = None if entry.value is None else quantity(entry.value, shown, name)
+            value = None if entry.value is None else _stated(entry.value, shown, name)
             parameter = Parameter(name, value, shown, low, high, entry.doc, entry.source)
         if entry.ci95 is None:
             return parameter
         with self.place("parameters", name, "ci95"):
+            for end in filter(None, entry.ci95):
+                _stated(end, shown, f"{name}: ci95")
             return parameter.within(*entry.ci95)
 
     def check_names(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
@@ -96,6 +106,27 @@ def chosen_units(entry: schema.ModelEntry) -> tuple[Unit, ...]:
     texts = [text for values in (*tables, *arrivals) for value in values for text in flat(value)]
     given = dict.fromkeys(filter(None, map(unit_of, texts)))
     return tuple(e for e in given if (e.dimension[0] and not e.is_metric) or done_by(e))
+
+
+def _stated(given: str | float, shown: Unit, name: str) -> float:
+    """The SI value of a number of a parameter.
+
+    Raises
+    ------
+    UnitError
+        For a number without a unit beside one that is not of SI: both could be meant.
+    """
+    value = quantity(given, shown, name)
+    bare = not LEADING_NUMBER.sub("", str(given))
+    if value and bare and shown.scale != 1 and any(shown.dimension):
+        text = str(given).strip()
+        base = f"{text} {si_text(shown.dimension)}"
+        msg = (
+            f"{name} is {text} without a unit of its own, beside {shown}; write "
+            f'"{text} {shown}", or "{base}" if that is meant'
+        )
+        raise UnitError(msg)
+    return value
 
 
 def _shown_unit(entry: schema.ParameterEntry) -> Unit:

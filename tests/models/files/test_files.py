@@ -1,3 +1,4 @@
+import re
 import tomllib
 
 import pytest
@@ -45,7 +46,7 @@ def test_catalogue_written_and_read_gives_the_same_numbers(name):
 @pytest.mark.parametrize("unit", ["us", "min"])
 def test_an_interval_is_written_in_one_unit_and_read_to_the_last_bit(unit):
     for low in (0.0007788610757163285, 0.0038, 0.0096347):
-        interval = f'min = "0 ms", unit = "{unit}", ci95 = [{low}, {20 * low}]'
+        interval = f'min = "0 ms", unit = "{unit}", ci95 = ["{low} s", "{20 * low} s"]'
         model = parse_model(SERVER.replace('min = "0 ms"', interval))
 
         written = model.to_toml()
@@ -53,6 +54,40 @@ def test_an_interval_is_written_in_one_unit_and_read_to_the_last_bit(unit):
         ends = tomllib.loads(written)["parameters"]["cpu_time"]["ci95"]
         assert all(end.endswith(f" {unit}") for end in ends), ends
         assert parse_model(written).parameters == model.parameters
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (
+            '{ value = 4, unit = "ms" }',
+            'think is 4 without a unit of its own, beside ms; write "4 ms"',
+        ),
+        ('{ value = "4", unit = "ms" }', 'or "4 s" if that is meant'),
+        (
+            '{ value = "4 ms", max = 10 }',
+            "think: maximum is 10 without a unit of its own, beside ms",
+        ),
+        ('{ value = "4 ms", ci95 = [3, "5 ms"] }', "think: ci95 is 3 without a unit of its own"),
+    ],
+)
+def test_a_number_that_could_be_of_two_units_is_refused(number, says):
+    with pytest.raises(ModelFileError, match=re.escape(says)):
+        parse_model(f'name = "g"\n[parameters]\nthink = {number}\n')
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ('{ value = 4, unit = "s" }', 4.0),
+        ('{ value = "4 ms", min = 0 }', 0.004),
+        ('{ value = 0, unit = "ms" }', 0.0),
+        ("4", 4.0),
+    ],
+)
+def test_a_number_without_a_unit_is_of_si(number, value):
+    text = f'name = "g"\n[parameters]\nthink = {number}\n[outputs]\ntwice = "2 * think"\n'
+    assert parse_model(text).inputs["think"] == value
 
 
 @pytest.mark.parametrize("name", model_names())
