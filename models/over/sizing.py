@@ -19,6 +19,7 @@ from headway.models.sizing.cost import cost_of
 from headway.models.sizing.judge import Verdict, all_met, all_misses
 from headway.models.sizing.size import Size
 from headway.models.sizing.sizing import Extent, Question, answered
+from headway.models.sizing.watched import Progress, watched
 from headway.models.structure.outputs import Of, read_part
 from headway.numerals import digits
 
@@ -41,6 +42,7 @@ def size_over(
     choose: Mapping[str, Sequence[float] | FloatArray],
     cost: str,
     every: str | float | None = None,
+    progress: Progress | None = None,
 ) -> Size:
     """Find the cheapest configuration that meets all targets over a day.
 
@@ -53,6 +55,8 @@ def size_over(
         ``response_time_over_1s<=1%``; for its worst period with ``worst.`` before the name.
     choose, cost
         Values to choose from by parameter [SI], at most `MOST` configurations; and their cost.
+    progress
+        As for `headway.models.sizing.sizing.size_model`.
 
     Raises
     ------
@@ -80,7 +84,8 @@ def size_over(
     peak = model
     if model.graph.needs_arrival_rate and not load.relative:
         peak = model.at(arrival_rate=max(load.rates))
-    found = answered(Question(peak, goals, grid, cost_of(cost, grid.names), judge), Extent())
+    told = watched(judge, model, progress, grid.size)
+    found = answered(Question(peak, goals, grid, cost_of(cost, grid.names), told), Extent())
     best = judge.timeline(found.best.values)
     length = digits(float(best.day.ends[0] - best.day.starts[0]))
     said = (f"followed over {length} s by method {best.method}",)

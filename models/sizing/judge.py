@@ -53,6 +53,24 @@ class Verdict:
         )
 
 
+def joined(verdicts: list[Verdict]) -> Verdict:
+    """The verdicts on some configurations and then others as one.
+
+    Parameters
+    ----------
+    verdicts
+        One or more.
+    """
+    shares = [verdict.share for verdict in verdicts if verdict.share is not None]
+    return Verdict(
+        np.concatenate([verdict.met for verdict in verdicts]),
+        np.concatenate([verdict.outputs for verdict in verdicts]),
+        np.concatenate([verdict.measure for verdict in verdicts]),
+        np.concatenate([verdict.misses for verdict in verdicts]),
+        np.concatenate(shares) if shares else None,
+    )
+
+
 @dataclass(frozen=True)
 class Chance:
     """The definition of a probability: what it is required to be, and how it is found.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from headway.kinds import FloatArray
 from headway.models.sizing.choices import ChoiceGrid, Places
 from headway.models.sizing.cost import Cost
-from headway.models.sizing.judge import Judge, Verdict
+from headway.models.sizing.judge import Judge, Verdict, joined
 from headway.records import dataclass
 
 _FIRST_BLOCK, _LAST_BLOCK = 128, 65536
@@ -133,7 +133,7 @@ def _judged(grid: ChoiceGrid, ordered: tuple[Places, FloatArray], judge: Judge) 
         verdicts.append(judge(grid.at(places[start:stop])))
         if not np.isfinite(limit) and verdicts[-1].met.any():
             limit = costs[start + int(np.argmax(verdicts[-1].met))]
-    return _joined(verdicts)
+    return joined(verdicts)
 
 
 def _measures(grid: ChoiceGrid, places: Places, judge: Judge) -> FloatArray:
@@ -166,14 +166,3 @@ def _blocks(count: int, first: int = _FIRST_BLOCK) -> Iterator[tuple[int, int]]:
     while start < count:
         yield start, min(start + size, count)
         start, size = start + size, min(2 * size, _LAST_BLOCK)
-
-
-def _joined(verdicts: list[Verdict]) -> Verdict:
-    shares = [verdict.share for verdict in verdicts if verdict.share is not None]
-    return Verdict(
-        np.concatenate([verdict.met for verdict in verdicts]),
-        np.concatenate([verdict.outputs for verdict in verdicts]),
-        np.concatenate([verdict.measure for verdict in verdicts]),
-        np.concatenate([verdict.misses for verdict in verdicts]),
-        np.concatenate(shares) if shares else None,
-    )

@@ -18,6 +18,7 @@ from headway.models.sizing.refusal import refusal
 from headway.models.sizing.resources import resources
 from headway.models.sizing.search import Explored, in_order, search
 from headway.models.sizing.size import Configuration, Scope, Size
+from headway.models.sizing.watched import Progress, watched
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.alternatives import able_to, weighted
 from headway.models.structure.model import Model, check_model
@@ -84,6 +85,7 @@ def size_model(
     cost: str,
     confidence: float | None = None,
     extent: Extent = USUAL,
+    progress: Progress | None = None,
 ) -> Size:
     """Find the cheapest configuration that meets all targets.
 
@@ -102,6 +104,8 @@ def size_model(
         parameters; by default only their best values count.
     extent
         Limits on how many configurations are examined.
+    progress
+        Called with what was done, in words, and its share of the most that there is to do.
 
     Raises
     ------
@@ -129,7 +133,8 @@ def size_model(
     goals = read_goals(solution, targets)
     certain = ByModel(model, goals, is_slow=any(_are_slow(goals, one) for one in solutions))
     judge = certain if confidence is None else _unsure(certain, whole, confidence, grid)
-    question = Question(whole, goals, grid, cost_of(cost, grid.names), judge)
+    told = watched(judge, model, progress, grid.size)
+    question = Question(whole, goals, grid, cost_of(cost, grid.names), told)
     return answered(question, extent.within(judge, solution))
 
 

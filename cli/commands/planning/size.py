@@ -96,11 +96,11 @@ def command(
         if over:
             from headway.models.over.sizing import size_over
 
-            answer = size_over(chosen, over, targets, offered, cost, every)
+            answer = size_over(chosen, over, targets, offered, cost, every, tell)
         else:
             from headway.models.sizing.sizing import size_model
 
-            answer = size_model(chosen, targets, offered, cost, confidence)
+            answer = size_model(chosen, targets, offered, cost, confidence, progress=tell)
     present(answer, output_format, plot)
 
 

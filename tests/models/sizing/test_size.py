@@ -268,6 +268,21 @@ def test_percentiles_are_targets():
     assert times[1] <= 0.012 < times[0]
 
 
+@pytest.mark.parametrize("confidence", [None, 90])
+def test_progress_counts_configurations_and_changes_no_answer(confidence):
+    told = []
+    model = BUSY.uncertain({"s": (1.9e-3, 2.1e-3)}) if confidence else BUSY
+    asked = model, ["response_time<=8ms"], {"m": range(1, 33)}, "m", confidence
+
+    answer = size_model(*asked, progress=lambda seen, share: told.append((seen, share)))
+
+    assert answer.best == size_model(*asked).best
+    assert told[-1][0].endswith(" of 32 configurations")
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert 0 < shares[-1] <= 1
+
+
 def test_command_and_its_formats_agree():
     arguments = (
         *ASK,
