@@ -42,6 +42,17 @@ def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
     return together(tables)
 
 
+def traces_among(data: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+    """Files of traces and their settings; none where the data are anything else."""
+    from headway.models.reading.curves import curve_and_settings
+    from headway.models.reading.traces import are_traces
+
+    places = [curve_and_settings(text) for text in data]
+    if not are_traces(str(path) for path, _ in places):
+        return []
+    return [(str(path), settings) for path, settings in places]
+
+
 def compared(
     model: "Model",
     data: Sequence[str],

@@ -154,6 +154,10 @@ PLACES: dict[str, dict[str, str]] = {
         "scale": "headway.models.reports.kinds.audited:audit_units",
         "contents": "headway.models.reports.kinds.audited:audited_contents",
     },
+    "TracesReport": {
+        "scale": "headway.models.reports.kinds.traced:traces_units",
+        "contents": "headway.models.reports.kinds.traced:traces_contents",
+    },
     "ModelReport": {
         "scale": "headway.models.reports.units:model_units",
         "contents": "headway.models.reports.kinds.modelled:predicted_contents",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import compared
+from headway.cli.curves import compared, traces_among
 from headway.cli.main import used
 from headway.cli.options import (
     Format,
@@ -79,7 +79,7 @@ def command(
         msg = "give a model and --data FILE, or two load tests: headway compare before/ after/"
         raise InvalidParameter(msg)
     chosen = chosen_model(given[0], preset, settings, closed_settings(closed, None, think))
-    if traces := _traces(data):
+    if traces := traces_among(data):
         if any(chose is not None for chose in (x, y, low, high)):
             msg = (
                 "traces are one point a load; --x, --y, --from and --to are for tables: delete them"
@@ -91,17 +91,6 @@ def command(
         return 0
     present(compared(chosen, data, hints, x, y, low, high), output_format, plot)
     return 0
-
-
-def _traces(data: tuple[str, ...]) -> "list[tuple[str, dict[str, str]]]":
-    """Files of traces and their settings; none where the data are anything else."""
-    from headway.models.reading.curves import curve_and_settings
-    from headway.models.reading.traces import are_traces
-
-    places = [curve_and_settings(text) for text in data]
-    if not are_traces(str(path) for path, _ in places):
-        return []
-    return [(str(path), settings) for path, settings in places]
 
 
 def _builds(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import curve_at_settings, one_curve
+from headway.cli.curves import curve_at_settings, one_curve, traces_among
 from headway.cli.main import used
 from headway.cli.methods import MethodName
 from headway.cli.options import (
@@ -99,7 +99,7 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
-    from headway.models.reports.kinds.making import make_report, refuse
+    from headway.models.reports.kinds.making import make_report, refuse, traces_report
     from headway.models.reports.report import page_place
 
     page_place(out)
@@ -133,9 +133,16 @@ def command(
             many = ", ".join(families())
             refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
             chosen = chosen_model(model, preset, settings)
-            limits, curve = load_limits(low, high, chosen), _measured(data, hints)
-            names = names_of(free)
-            report = make_report(chosen, curve, names, x, y, *limits, by_hand, typed, target=goal)
+            if traces := traces_among(data):
+                only = "measurements in a table; traces are one point a load"
+                refuse({**fitted, "--y": y, "--target": target, "--baseline": baseline}, only)
+                report = traces_report(chosen, traces, typed)
+            else:
+                limits, curve = load_limits(low, high, chosen), _measured(data, hints)
+                names = names_of(free)
+                report = make_report(
+                    chosen, curve, names, x, y, *limits, by_hand, typed, target=goal
+                )
         content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)

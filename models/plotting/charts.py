@@ -78,8 +78,8 @@ def measured_chart(
         and comparison.output == "response_time"
     ):
         ends = float(load.values.min()), float(load.values.max())
-        _draw_tail(axes, comparison.model, name, ends, scales, _tail_of(kept))
-    _draw_measured_tail(axes, comparison, scales, _tail_of(kept))
+        _draw_tail(axes, comparison.model, name, ends, scales, tail_of(kept))
+    _draw_measured_tail(axes, comparison, scales, tail_of(kept))
     if kept is not None:
         _draw_kept(axes, kept, comparison.output, scales)
     return _done(figure, axes)
@@ -116,7 +116,7 @@ def predicted_chart(
     if output == "response_time":
         ends = float(loads.min()), float(loads.max())
         scales = across.scale, shown.scale
-        _draw_tail(axes, solution.model, load, ends, scales, _tail_of(kept))
+        _draw_tail(axes, solution.model, load, ends, scales, tail_of(kept))
     _draw_limit(axes, solution, load, across.scale)
     if kept is not None:
         _draw_kept(axes, kept, output, (across.scale, shown.scale))
@@ -143,8 +143,14 @@ def _draw_limit(axes: Axes, solution: Solution, load: str, across: float) -> Non
         draw_saturation(axes, limit / across, "saturates")
 
 
-def _tail_of(kept: Kept | None) -> str:
-    """The percentile that is drawn: the limited one, or else the 99th."""
+def tail_of(kept: Kept | None) -> str:
+    """The percentile that is drawn: the limited one, or else the 99th.
+
+    Parameters
+    ----------
+    kept
+        The highest load that keeps a limit, if there is one.
+    """
     is_limited = kept is not None and percent_of(kept.goal.output) is not None
     return kept.goal.output if kept is not None and is_limited else _TAIL
 
@@ -190,13 +196,13 @@ def _draw_tail(
     name: str,
 ) -> None:
     """Draw a percentile of the response time, if the model has a quick law of it."""
-    tail = _tail(model, load, np.linspace(*ends, _TAIL_POINTS), name)
+    tail = modelled_tail(model, load, np.linspace(*ends, _TAIL_POINTS), name)
     if tail is None:
         return
     loads, values = tail
     x, y = loads / scales[0], values / scales[1]
     look = style(2)
-    axes.plot(
+    (line,) = axes.plot(
         x,
         y,
         "-.",
@@ -205,6 +211,8 @@ def _draw_tail(
         label=f"{name.rpartition('_')[2]} by the model",
     )
     _lift(axes, y, _ABOVE_MODELLED)
+    if not (y < axes.get_ylim()[1]).any():
+        line.remove()  # nothing of it is in the picture
 
 
 def _lift(axes: Axes, percentile: FloatArray, most: float) -> None:
@@ -213,10 +221,22 @@ def _lift(axes: Axes, percentile: FloatArray, most: float) -> None:
     axes.set_ylim(low, min(max(high, _ROOM * float(np.nanmax(percentile))), most * high))
 
 
-def _tail(
+def modelled_tail(
     model: Model, load: str, loads: FloatArray, name: str
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Loads, and a percentile there; None if it has no law, or takes long."""
+    """Loads, and a percentile of the response time there [s]; None without a quick law.
+
+    Parameters
+    ----------
+    model
+        The model.
+    load
+        The parameter that is the load.
+    loads
+        Values of it [SI].
+    name
+        The percentile, such as `response_time_p99`.
+    """
     if model.graph.layers or model.graph.classes:
         return None
     with suppress(HeadwayError):

@@ -1,4 +1,6 @@
-"""Load tests drawn: response time and percentiles over throughput."""
+"""Load tests drawn: times over throughput, and those of services beside a model."""
+
+import math
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -6,16 +8,28 @@ from matplotlib.figure import Figure
 
 from headway.errors import MeasurementError
 from headway.models.analysis.audit import Audit
-from headway.models.language.scales import units_of
+from headway.models.analysis.traces import Beside
+from headway.models.language.scales import Scale, units_of
+from headway.models.language.titles import axis_title
 from headway.models.language.units import Unit, unit
 from headway.models.measured.points import Point
+from headway.models.plotting.looks.finish import finished
 from headway.models.plotting.looks.legends import legend
 from headway.models.plotting.looks.page import sheet
-from headway.models.plotting.pieces import axis_label, draw_points, light_grid, literal, style
+from headway.models.plotting.pieces import (
+    MODELLED,
+    axis_label,
+    draw_points,
+    light_grid,
+    literal,
+    style,
+)
 from headway.models.reading.loadtest import LoadTest
 from headway.numerals import digits
 
 _FAINT = 0.6
+_SURE = 1.96  # standard errors of a 95% interval
+_ROW, _AROUND = 0.3, 1.0  # inches: height of a row of services, and of the axis with the legend
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn if tools printed them
 
 
@@ -62,3 +76,44 @@ def _draw_percentile(
 def audit_figure(audit: Audit) -> Figure:
     """Draw the test that was audited."""
     return load_test_figure(audit.test)
+
+
+def beside_chart(rows: tuple[Beside, ...], scale: Scale) -> Figure:
+    """Draw each part in a row: its measured mean with its 95% interval, and the model's.
+
+    Parameters
+    ----------
+    rows
+        Parts of one load, the first on top.
+    scale
+        The units of the page.
+    """
+    figure = sheet(_AROUND + _ROW * len(rows))
+    axes = figure.subplots()
+    shown = scale.unit(unit("s"))
+    places = range(len(rows))
+    axes.errorbar(
+        [row.measured / shown.scale for row in rows],
+        places,
+        xerr=[_SURE * row.error / shown.scale for row in rows],
+        fmt="o",
+        color="black",
+        capsize=3,
+        label="traced, with its 95% interval",
+    )
+    known = [math.nan if row.predicted is None else row.predicted for row in rows]
+    axes.plot(
+        [value / shown.scale if math.isfinite(value) else math.nan for value in known],
+        places,
+        "D",
+        color=MODELLED,
+        markersize=5,
+        label="model",
+    )
+    axes.set_yticks(places, [literal(row.name or "all requests") for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel(literal(axis_title("response_time", shown)))
+    light_grid(axes)
+    legend(axes)
+    return finished(figure)

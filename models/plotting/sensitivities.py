@@ -6,10 +6,11 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.looks.page import LETTER, sheet
+from headway.models.plotting.looks.page import LETTER, WIDTH, sheet, size_of
 from headway.models.plotting.pieces import HATCHES, MODELLED, QUIET, SECOND, light_grid
 
 _LEAST = 1e-3  # least elasticity that has a bar
+_BESIDE = 0.15  # room beside the bars for their numbers, relative to the longest
 
 
 def sensitivity_figure(sensitivity: Sensitivity) -> Figure:
@@ -27,7 +28,7 @@ def sensitivity_figure(sensitivity: Sensitivity) -> Figure:
     for axes, (output, bars) in zip(all_axes, panels.items(), strict=True):
         _draw_bars(axes, bars)
         axes.set_title(output.replace("_", " "), fontsize=LETTER)
-    all_axes[-1].set_xlabel("elasticity [% per 1% of the parameter]")
+    all_axes[-1].set_xlabel("change [%] per 1% more of a parameter")
     figure.suptitle(title_of(sensitivity.model))
     return figure
 
@@ -50,5 +51,6 @@ def _draw_bars(axes: Axes, bars: list[tuple[str, Effect]]) -> None:
         bar.set_edgecolor("white")
     axes.bar_label(drawn, [f"{size:+.2f}" for size in sizes], padding=3)
     axes.axvline(0, color=QUIET, linewidth=0.8)
-    axes.margins(x=0.15)
+    longest = max(size_of(name)[0] for name, _ in bars)
+    axes.margins(x=max(_BESIDE, size_of("-0.00")[0] / (WIDTH - longest)))
     light_grid(axes)

@@ -1,5 +1,6 @@
 """The contents of a page: a first screen, then sections, in one order for all kinds of page."""
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -224,6 +225,30 @@ class Contents:
     sections: Mapping[str, Sequence[Block]]
     command: str
     panel: Any = None
+
+
+def worth_showing(contents: Contents) -> list[Sign]:
+    """The signs that say more than the answer: with a light, a bare count, or not said before.
+
+    Examples
+    --------
+    >>> asked = Headline("Why?", "Up to 5 op/s, where cpu fills first.")
+    >>> signs = (Sign("first", "cpu"), Sign("at", "5 op/s", Light.GOOD), Sign("next", "disk"))
+    >>> page = Contents("x", asked, signs, None, "", {}, "")
+    >>> [sign.name for sign in worth_showing(page)]
+    ['at', 'next']
+    """
+    said = contents.headline.answer
+    return [
+        sign
+        for sign in contents.signs
+        if sign.light or sign.value.isdigit() or not _is_said(sign.value, said)
+    ]
+
+
+def _is_said(value: str, text: str) -> bool:
+    """Whether a text has a value, as words of their own."""
+    return re.search(rf"(?i)(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
 def arranged(contents: Contents) -> list[tuple[Section, Sequence[Block]]]:

@@ -341,8 +341,10 @@ def _mark_saturation(axes: Any, report: Report) -> None:
 
 def tornado_drawing(report: Report | ModelReport) -> PageFigure | None:
     """Elasticities as bars; None where there are none to draw."""
-    if report.sensitivity is None:
-        return None
+    if report.sensitivity is None or not any(
+        len(effects) > 1 for effects in report.sensitivity.effects.values()
+    ):
+        return None  # one bar says no more than the table
     try:
         figure = report.sensitivity.plot()
     except InvalidParameter:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 
 from headway.models.language.verbs import perform
-from headway.models.reports.contents import Contents, arranged
+from headway.models.reports.contents import Contents, arranged, worth_showing
 from headway.models.reports.figures import palette
 from headway.models.reports.templates import environment, shipped
 from headway.models.reports.words import maker
@@ -28,7 +28,9 @@ def page(report: object) -> str:
     script = _script(contents)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     body = environment().get_template("body.html")
-    shown = body.render(contents=contents, sections=arranged(contents), maker=maker())
+    shown = body.render(
+        contents=contents, signs=worth_showing(contents), sections=arranged(contents), maker=maker()
+    )
     return environment().get_template("page.html").render(
         contents=contents,
         body=shown,

@@ -98,8 +98,8 @@ def _exact(ground: Ground, point: Model) -> Panel | NoPanel:
     try:
         forms = [closed_form(model.graph, output, symbols) for output in outputs]
         agrees = _agrees(forms, ground)
-    except _NO_FORM as error:
-        return NoPanel(f"headway has no formula that a page could evaluate ({_cause(error)})")
+    except _NO_FORM:
+        return NoPanel("the model has no formula that a page could evaluate")
     if not agrees:
         return NoPanel("the closed form is not exact enough here to be evaluated in a page")
     controls = _controls(ground, point)
@@ -123,11 +123,6 @@ def _interpolated(ground: Ground, sensitivity: Sensitivity, why: str) -> Panel |
     return Panel(
         points.script, controls, document | {"table": True, "throughput": jobs}, points.note
     )
-
-
-def _cause(error: Exception) -> str:
-    """What a refusal says, without the advice that does not apply to a page."""
-    return str(error).partition(";")[0]
 
 
 def _agrees(forms: Sequence[Any], ground: Ground) -> bool:

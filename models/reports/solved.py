@@ -118,8 +118,8 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
             return points
         error = points.error
     if not np.isfinite(error):
-        return "no table of solved points is smooth enough for sliders"
-    return f"a table of solved points would be up to {error:.0%} off between them"
+        return "its answers jump between solved points"
+    return f"its answers between solved points would be up to {error:.0%} off"
 
 
 def _is_slow(ground: Ground) -> str:

@@ -18,14 +18,24 @@ from headway.models.language.titles import split_header, spoken
 from headway.models.language.units import ONE, Unit
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
+from headway.models.plotting.charts import tail_of
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.report import Report
+from headway.models.reports.tails import tail_missed
 from headway.models.showing.fitted.fits import WILD, estimate
 from headway.models.structure.model import Model
 from headway.models.structure.parts.counts import counts
 from headway.models.tables.forms import tables
 from headway.models.tables.table import Column, Table
-from headway.numerals import digits, four_digits, grouped, power_of_ten, settled, significant
+from headway.numerals import (
+    counted,
+    digits,
+    four_digits,
+    grouped,
+    power_of_ten,
+    settled,
+    significant,
+)
 
 _NOTHING = 1e-6  # relative to a parameter's unit
 _MOST_DIGITS = 4  # digits of a number that a tool computed rather than printed
@@ -235,7 +245,9 @@ def sensitivity_table(sensitivity: Sensitivity, scale: Scale) -> Table:
     """Elasticities by output."""
     table = tables(sensitivity, scale)[0]
     title = "Change of each output [%] per 1% of each parameter"
-    return Table(title, table.columns, table.notes[len(sensitivity.bottlenecks[:1]) :])
+    said = ("bottleneck: ", "approximate: ")  # sentences of the page
+    notes = tuple(note for note in table.notes if not note.startswith(said))
+    return Table(title, table.columns, notes)
 
 
 def swept_by_data(report: Report | ModelReport) -> list[str]:
@@ -343,13 +355,20 @@ def warnings(report: Report | ModelReport) -> list[str]:
     lost = int(comparison.in_range.sum() - comparison.counted.sum())
     if lost:
         texts.append(
-            f"{lost} points are beyond saturation and not counted: {solution.saturation_message}"
+            f"{counted(lost, 'point')} beyond saturation and not counted: "
+            f"{solution.saturation_message}"
         )
     error = comparison.summary["rms_relative_error"]
     if report.fit and report.fit.leave_one_out_rms > max(3 * error, _LARGE):
-        missed = percent(report.fit.leave_one_out_rms)
+        left = percent(report.fit.leave_one_out_rms)
+        texts.append(f"the fit depends on every point: a point left out is missed by {left} (RMS)")
+    tail = tail_of(report.kept)
+    missed = tail_missed(comparison, tail)
+    if missed is not None and missed > _LARGE:
+        short = tail.rpartition("_")[2]
         texts.append(
-            f"the fit depends on every point: a point left out is missed by {missed} (RMS)"
+            f"the model's {short} misses the measured {short} by {percent(missed)} (RMS): a fit to "
+            f"the mean does not hold it; read {short} from the points"
         )
     if report.fit is None and error > _LARGE:
         texts.append(f"the model misses the measured curve by {error:.1%} (RMS); it was not fitted")

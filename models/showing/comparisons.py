@@ -14,7 +14,7 @@ from headway.models.showing.sfs import signature_table, span
 from headway.models.showing.solutions import input_fields
 from headway.models.tables.description import Description, Field, Records, field, only_json, scaled
 from headway.models.tables.table import Column, Table
-from headway.numerals import first_largest
+from headway.numerals import counted, first_largest
 
 
 def describe(comparison: Comparison) -> Description:
@@ -180,7 +180,7 @@ def _notes(comparison: Comparison, scale: Scale) -> list[str]:
     left_out = int(comparison.in_range.sum() - comparison.counted.sum())
     if left_out:
         why = comparison.solution.saturation_message
-        notes.append(f"{left_out} points not counted, beyond saturation: {why}")
+        notes.append(f"{counted(left_out, 'point')} not counted, beyond saturation: {why}")
     return [*notes, *finding_lines(comparison.findings, scale)]
 
 

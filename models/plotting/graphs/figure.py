@@ -159,7 +159,7 @@ def _marks(picture: Picture) -> list[Any]:
     if not all(edge.is_route for edge in picture.scheme.edges):
         marks.append(Line2D([], [], color=QUIET, linestyle=_DASHES, label="formula"))
     if any(part.is_full for part in picture.scheme.parts.values()):
-        marks.append(Patch(facecolor=_FULL, edgecolor=SECOND, linewidth=2.5, label="saturated"))
+        marks.append(Patch(facecolor=_FULL, edgecolor=SECOND, linewidth=2.5, label="always busy"))
     return [Line2D([], [], color=MODELLED, label="route"), *marks] if marks else []
 
 

@@ -163,7 +163,7 @@ def _station(
     values: Mapping[str, str],
 ) -> PictureBox:
     component, full = graph.stations[name], busy > _SATURATED
-    share = f"busy {busy:.0%}{' saturated' if full else ''}" if busy else ""
+    share = "always busy" if full else f"busy {busy:.0%}" if busy else ""
     lines = [name, kind_text(component), share, _numbers(component, wide, scale, values)]
     lines += [
         _wrapped(f"in {region} (limit: {number_text(each.limit, ONE, scale)})", wide)

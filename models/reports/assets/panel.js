@@ -42,12 +42,11 @@ function wholeFloor(value) {
   const busy = (values) => form(values).slice(1, 1 + data.stations.length);
   const busiest = (values) => Math.max(0, ...busy(values));
 
-  /* The output; endless where a station has more to do than it can, not known beyond a table. */
+  /* The output; infinite where a station has more to do than it can, NaN beyond a table. */
   function predict(values) {
     const [output] = form(values);
-    if (data.table && Number.isNaN(output)) return NaN;
-    const lost = !Number.isFinite(output) || (!data.throughput && busiest(values) >= 1);
-    return lost ? Infinity : output;
+    if (data.table) return output; // a table says itself where its model saturates
+    return !Number.isFinite(output) || busiest(values) >= 1 ? Infinity : output;
   }
 
   function at(values, load) {
@@ -116,17 +115,17 @@ function wholeFloor(value) {
     const share = found.bottleneck === null ? NaN : found.utilisation[found.bottleneck];
     const { title } = controls[0];
     const load = title.endsWith("]") ? quantity(state[0], controls[0]) : `${digits(state[0] / controls[0].scale)} ${title}`;
-    const shareWords = share >= 1 && !data.throughput ? "saturated" : `${digits(100 * share, 3)}% busy`;
+    const shareWords = share >= 1 && !Number.isFinite(found.output) ? "saturated" : `${digits(100 * share, 3)}% busy`;
     const limit = found.saturation_throughput;
     const loadName = controls[0].name.replaceAll("_", " ");
-    const full = data.table ? `${loadName} ${quantity(limit, controls[0])}` : quantity(limit, data.rate);
-    const ends = limit === Infinity ? "does not saturate" : "not known";
+    const full = data.table && controls[0].name !== "arrival_rate" ? `${loadName} ${quantity(limit, controls[0])}` : quantity(limit, data.table ? controls[0] : data.rate);
+    const ends = limit === Infinity ? "no load" : "not known";
     const sustained = Number.isFinite(found.output);
     const words = {
       load,
       output: sustained ? quantity(found.output, data.output) : Number.isNaN(found.output) ? "beyond the table" : "beyond saturation",
       bottleneck: found.bottleneck === null ? "none" : `${found.bottleneck}, ${shareWords}`,
-      saturation: data.throughput ? quantity(found.throughput, data.rate) : Number.isFinite(limit) ? `saturates at ${full}` : ends,
+      saturation: data.throughput ? quantity(found.throughput, data.rate) : Number.isFinite(limit) ? full : ends,
       error: `${digits(100 * found.rms_relative_error, 3)}% over ${found.points} of ${data.measured.length} points`,
     };
     for (const [name, text] of Object.entries(words)) {

@@ -2,6 +2,7 @@
 
 const panelParts = (() => {
   const frame = { left: 64, right: 612, top: 28, bottom: 312 };
+  const letter = 11; // the width of a digit in the large letters of a phone
 
   /* ---- words ---- */
 
@@ -31,11 +32,11 @@ const panelParts = (() => {
     return (number) => from + ((to - from) * (along(number) - first)) / (last - first || 1);
   }
 
-  /* Round numbers between the ends of an axis, in the unit that is shown. */
-  function ticks(kind) {
+  /* Round numbers between the ends of an axis, in the unit that is shown; about `most` of them. */
+  function ticks(kind, most = 8) {
     const [low, high] = [kind.low / kind.scale, kind.high / kind.scale];
     if (kind.log) return decades(low, high);
-    const rough = (high - low) / 8;
+    const rough = (high - low) / most;
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
     const first = Math.ceil(low / step - 1e-9);
@@ -49,14 +50,31 @@ const panelParts = (() => {
       .filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
   }
 
+  const wide = (values) => letter * Math.max(0, ...values.map((value) => digits(value).length));
+
+  /* As many numbers as stand side by side. */
+  function roomy(kind, width) {
+    for (let most = 8; most > 2; most -= 1) {
+      const values = ticks(kind, most);
+      if (values.length * (wide(values) + letter) <= width) return values;
+    }
+    return ticks(kind, 2);
+  }
+
   /* Empty a picture and draw its axes; both are { name, unit, scale, low, high, log }. */
   function framed(picture, x, y) {
     for (const old of picture.querySelectorAll(":scope > :not(clipPath, .inside), .inside > *")) old.remove();
+    frame.left = Math.max(64, 16 + wide(ticks(y)));
+    const width = frame.right - frame.left;
+    const inside = picture.querySelector("clipPath rect");
+    for (const [name, value] of Object.entries({ x: frame.left, width })) inside.setAttribute(name, value);
     const places = { x: axis(x, frame.left, frame.right), y: axis(y, frame.bottom, frame.top) };
-    for (const value of ticks(x)) {
+    const across = roomy(x, width);
+    for (const value of across) {
       const place = places.x(value * x.scale);
       draw("line", { x1: place, x2: place, y1: frame.top, y2: frame.bottom, class: "grid" }, picture);
-      draw("text", { x: place, y: frame.bottom + 18, "text-anchor": "middle" }, picture, digits(value));
+      const middle = Math.min(place, 638 - wide([value]) / 2);
+      draw("text", { x: middle, y: frame.bottom + 18, "text-anchor": "middle" }, picture, digits(value));
     }
     for (const value of ticks(y)) {
       const place = places.y(value * y.scale);

@@ -1,6 +1,6 @@
 """Loads at which stations are always busy, for many values of other parameters at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isinf
 
 import numpy as np
@@ -13,6 +13,8 @@ from headway.records import dataclass
 # rounds of the secant method, which needs one if the utilisation is proportional to the load
 _ROUNDS = 12
 _CLOSE = 1e-9  # difference from 1 of the work offered to a station over what it can do
+# distance of two loads, relative to them, whose secant tells where a pool would be full
+_APART = 1e-4
 _BESIDE = 1e-6  # relative distance from a limit at which both sides of it are tried
 
 
@@ -66,9 +68,9 @@ def full_loads(model: Model, load: str, others: Mapping[str, FloatArray]) -> Flo
 def _layers_full(search: "_Search") -> list[FloatArray]:
     """Loads at which limited processors and pools of threads of layered services are full.
 
-    Without clients, the utilisation of processors is proportional to the load. Pools are solved at
-    loads that everything full before them sustains; a pool that is full beyond these loads is
-    extrapolated.
+    Without clients, the utilisation of processors is proportional to the load. Pools are solved
+    together, up to where the first of them or a processor is full; those that would be full beyond
+    are extrapolated.
     """
     from headway.models.solving.layered.layered_values import layered_system
 
@@ -82,11 +84,13 @@ def _layers_full(search: "_Search") -> list[FloatArray]:
         if not isinf(one.servers)
         for key in (layers.key("processors", name),)
     ]
-    for name, task in system.tasks.items():
-        if not (task.clients or isinf(task.threads)):
-            sustained = np.min([endless, *found], axis=0)
-            found.append(search.full(layers.key("tasks", name), sustained))
-    return found
+    pools = [
+        layers.key("tasks", name)
+        for name, task in system.tasks.items()
+        if not (task.clients or isinf(task.threads))
+    ]
+    sustained = np.min([endless, *found], axis=0)
+    return [*found, *(search.together(pools, sustained) if pools else [])]
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,32 @@ class _Search:
             now = self._spare(name, here)
         known = np.where(np.abs(now) < 1e3 * _CLOSE, here, np.inf)
         return np.where(np.isnan(far), known, far)
+
+    def together(self, names: Sequence[str], most: FloatArray) -> FloatArray:
+        """The loads at which pools are full, by secants of the one that is full first."""
+        before, here = np.minimum(self.own / 2, most / 2), np.minimum(self.own, most)
+        was, now = self._all_spare(names, before), self._all_spare(names, here)
+        far = np.full(now.shape, np.inf)
+        for _ in range(_ROUNDS):
+            with np.errstate(all="ignore"):
+                each = here - now * (here - before) / (now - was)
+            each = np.where((each > 0) & ((now - was) * (here - before) > 0), each, np.inf)
+            is_apart = np.abs(here - before) > _APART * here
+            far = np.where(is_apart & (np.maximum(was, now).max(axis=0) < 0), each, far)
+            fullest = now.max(axis=0)
+            is_found = (np.abs(fullest) < _CLOSE) | ((here >= most) & (fullest < 0))
+            ahead = np.where(is_found, here, np.minimum(each.min(axis=0), most))
+            if (ahead == here).all():
+                break
+            before, was, here = here, now, ahead
+            now = self._all_spare(names, here)
+        return np.where(np.abs(now) < 1e3 * _CLOSE, here, far)
+
+    def _all_spare(self, names: Sequence[str], loads: FloatArray) -> FloatArray:
+        """The same of several pools, of which one solution knows all."""
+        solution = self.model.at({self.load: loads, **self.others}).solve()
+        each = (np.asarray(solution[f"{name}.utilisation"], float) for name in names)
+        return np.stack([np.broadcast_to(busy, self.shape) for busy in each]) - 1
 
     def _spare(self, name: str, loads: FloatArray) -> FloatArray:
         """Work offered to each station over what it can do, less 1."""

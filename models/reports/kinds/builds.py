@@ -116,7 +116,10 @@ def _headline(builds: Builds) -> Headline:
 def _main(builds: Builds) -> str:
     """The change of the first quantity, which is the mean response time if that was measured."""
     first = builds.overall[0]
-    return f"the {first.quantity.replace('_', ' ')} changed by {change_words(first)}"
+    words = change_words(first)
+    change, _, ends = words.partition(" ")
+    turn = f"did not change {ends}".strip() if change == "+0%" else f"changed by {words}"
+    return f"the {first.quantity.replace('_', ' ')} {turn}"
 
 
 def _signs(builds: Builds) -> list[Sign]:

@@ -77,6 +77,8 @@ def day_contents(report: DayReport) -> Contents:
     """The contents of a page on a day."""
     timeline, scale = report.timeline, units_of(report)
     [table] = tables(timeline, scale)
+    said = f"approximate: {timeline.approximation}", *timeline.notes
+    notes = tuple(note for note in table.notes if note not in said)
     with matplotlib.rc_context({"text.parse_math": False}):
         chart = _chart(timeline)
         system = _system(timeline, scale)
@@ -84,10 +86,10 @@ def day_contents(report: DayReport) -> Contents:
         TRUST.name: _trust(timeline),
         SYSTEM.name: system,
         METHOD.name: [Words(f"The day was followed by the method {timeline.method}.")],
-        DATA.name: [Grid(replace(table, title="Period by period"))],
+        DATA.name: [Grid(replace(table, title="Period by period", notes=notes))],
     }
     subject, headline = f"{timeline.model.title} over a day", _headline(timeline, scale)
-    signs = _signs(timeline, scale)
+    signs = _signs(timeline)
     return Contents(subject, headline, signs, chart, chart.words, sections, report.command)
 
 
@@ -129,8 +131,8 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
     time = scale.text(float(worst.response_time[0]), SECOND)
     rate = scale.text(float(worst.arrival_rate[0]), _RATE)
     at = float(worst.starts[0])
-    when = moment(at, length) if is_clock(at, length) else scale.text(at, SECOND)
-    said = f"worst at {when}, where the mean response time is {time} at {rate}"
+    when = f"at {moment(at, length)}" if is_clock(at, length) else f"after {lasting(at)}"
+    said = f"worst {when}, where the mean response time is {time} at {rate}"
     if timeline.target is None or timeline.time_over is None:
         return Headline(f"When is {timeline.model.title} slowest?", f"{said[0].upper()}{said[1:]}.")
     limit = scale.text(timeline.target, SECOND)
@@ -140,12 +142,11 @@ def _headline(timeline: Timeline, scale: Scale) -> Headline:
     return Headline(f"Does {timeline.model.title} hold up all day?", f"{verdict}; {said}.")
 
 
-def _signs(timeline: Timeline, scale: Scale) -> list[Sign]:
-    """The worst response time and utilisation, and the share over the target."""
+def _signs(timeline: Timeline) -> list[Sign]:
+    """The utilisation at the worst, and the time and share over the target."""
     worst = timeline.worst
     busy = float(np.nan_to_num(worst.utilisation[0]))
     signs = [
-        Sign("worst response time", scale.text(float(worst.response_time[0]), SECOND)),
         Sign("busy then", f"{busy:.0%}", judged(busy, _ROOM, _FULL)),
     ]
     if timeline.time_over is not None:

@@ -14,6 +14,7 @@ from headway.models.language.digits import ends
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.titles import spoken
 from headway.models.reports.alone import ModelReport
+from headway.models.reports.between.limits import full_loads
 from headway.models.reports.contents import Headline
 from headway.models.reports.kinds.tipping import tipping_headline
 from headway.models.reports.report import Report
@@ -227,10 +228,20 @@ def load_words(report: Report | ModelReport, model: Model, scale: Scale) -> str:
 def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
     """The fullest pool or processor."""
     first, now = fills_first(report), _now(report, solution)
-    said = _levels_off(report) + (f"{first.fills}; {now}" if first else now)
     is_open = load_parameter(report) == "arrival_rate"
+    upto = _fills_at(report, solution.model) if is_open else _levels_off(report)
+    said = upto + (f"{first.fills}; {now}" if first else now)
     asked = _load_question(report) if is_open else _clients_question(report)
     return Headline(asked, _sentence(said))
+
+
+def _fills_at(report: Report | ModelReport, point: Model) -> str:
+    """Up to which rate of requests from outside nothing is full."""
+    full = full_loads(point, "arrival_rate", {})
+    if not full.size or not math.isfinite(full.min()):
+        return ""
+    most = units_of(report).text(float(full.min()), point.parameters["arrival_rate"].unit)
+    return f"up to about {most}: "
 
 
 def _levels_off(report: Report | ModelReport) -> str:

@@ -1,7 +1,7 @@
 """The page that answers a request about a model, measurements, or both."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +14,7 @@ from headway.models.inference.forecasting.highest_load import percentile_column,
 from headway.models.inference.server import ServerFit
 from headway.models.language.names import Names
 from headway.models.reading.loadtest import LoadTest, Measured, measurements_in, read
+from headway.models.reading.traces import are_traces
 from headway.models.reports.alone import ModelReport, report_model
 from headway.models.reports.report import Report, fitted_report, measured_report, page_place
 from headway.models.structure.model import Model
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from headway.models.reports.kinds.audited import AuditReport
     from headway.models.reports.kinds.builds import BuildsReport
     from headway.models.reports.kinds.days import DayReport
+    from headway.models.reports.kinds.traced import TracesReport
 
-    AnyReport: TypeAlias = Report | ModelReport | AuditReport | BuildsReport | DayReport
+    AnyReport: TypeAlias = (
+        Report | ModelReport | AuditReport | BuildsReport | DayReport | TracesReport
+    )
 
 
 def make_report(
@@ -125,14 +129,43 @@ def make_report(
         report = report_model(model, y, fixed, command, goal)
     else:
         refuse({"baseline": baseline}, "a page without a model")
+        if isinstance(measurements, str | Path) and are_traces([str(measurements)]):
+            only = "measurements in a table; traces are one point a load"
+            refuse({**fitted, "y": y, "target": target}, only)
+            return _written(traces_report(model, [(str(measurements), {})], command), place)
         curve = measurements_in(measurements)
         column = percentile_column(curve, goal) if free and goal is not None else None
         report = measured_report(
             model, curve, free, x, y or column, low, high, fixed, command, goal
         )
+    return _written(report, place)
+
+
+def _written(report: "AnyReport", place: Path | None) -> "AnyReport":
+    """The report, written if it has a place."""
     if place is not None:
         write_whole(place, report.to_html().encode())
     return report
+
+
+def traces_report(
+    model: Model, places: Sequence[tuple[str, Mapping[str, str]]], command: str = ""
+) -> "TracesReport":
+    """A page on a model of services beside traces.
+
+    Parameters
+    ----------
+    model
+        The model.
+    places
+        Files of traces, with the parameters that differed in each.
+    command
+        The command that made the page.
+    """
+    from headway.models.analysis.traces import compare_traces
+    from headway.models.reports.kinds.traced import TracesReport
+
+    return TracesReport(compare_traces(model, places), command)
 
 
 def refuse(given: Mapping[str, Any], needs: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from headway.models.analysis.retries import Retries
 from headway.models.language.scales import units_of
+from headway.models.plotting.charts import tail_of
 from headway.models.reports.alone import ModelReport
 from headway.models.reports.contents import (
     CHANGE,
@@ -34,6 +35,7 @@ from headway.models.reports.kinds.headlines import fills_first, headline, limit_
 from headway.models.reports.kinds.tipping import states_drawing, tipping_of, tipping_signs
 from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.report import Report
+from headway.models.reports.tails import tail_missed
 from headway.models.reports.words import (
     bottleneck_words,
     compared_words,
@@ -52,7 +54,6 @@ from headway.models.reports.words import (
 )
 from headway.models.showing.sensitivities import of_all_models
 from headway.models.structure.network_kind import NetworkKind
-from headway.numerals import counted
 
 _CLOSE, _FAR = 0.05, 0.1  # RMS relative errors; above the second a fit is called bad
 _FULL = 0.95  # share in use of a pool or processor from which on it needs a look
@@ -142,29 +143,41 @@ def _signs(report: Report | ModelReport, found: Retries | None) -> Iterator[Sign
     first = fills_first(report)
     if first:
         is_full = first.share is not None and first.share >= _FULL
-        yield Sign("fills first", str(first), Light.LOOK if is_full else None)
+        shown = f"{first.share:.0%} in use" if is_full else str(first)
+        yield Sign(first.name if is_full else "fills first", shown, Light.LOOK if is_full else None)
     if limit_words(report):
         yield Sign("saturates at", limit_words(report))
     if isinstance(report, Report):
         yield from _errors(report)
     else:
         yield Sign("measured", "nothing", Light.LOOK)
-    told = warnings(report)
-    yield Sign("warnings", counted(len(told), "warning") if told else "none",
-               Light.LOOK if told else Light.GOOD)  # fmt: skip
+    lights = [light for light, *_ in _findings(report) if light]
+    worst = Light.BAD if Light.BAD in lights else Light.LOOK if lights else Light.GOOD
+    yield Sign("warnings", str(len(lights) or "none"), worst)
 
 
 def _errors(report: Report) -> Iterator[Sign]:
     """The model's errors, each with its light."""
     summary = report.comparison.summary
     error = summary["rms_relative_error"]
-    yield Sign("RMS relative error", percent(error), judged(error, _CLOSE, _FAR))
+    yield Sign("RMS error", percent(error), judged(error, _CLOSE, _FAR))
     if report.fit:
         left = report.fit.leave_one_out_rms
         yield Sign("error of a point left out", percent(left), judged(left, _LEFT_CLOSE, _LEFT_FAR))
+    tail = tail_of(report.kept)
+    missed = tail_missed(report.comparison, tail)
+    if missed is not None:
+        light = judged(missed, _LEFT_CLOSE, _LEFT_FAR)
+        yield Sign(f"error of the model's {tail.rpartition('_')[2]}", percent(missed), light)
 
 
 def _warned(report: Report | ModelReport) -> list[Block]:
+    """What was found, if anything."""
+    found = _findings(report)
+    return [Warned(tuple(found))] if found else []
+
+
+def _findings(report: Report | ModelReport) -> list[tuple[Light | None, str, str]]:
     """Warnings, and findings of the load test, with their lights."""
     found: list[tuple[Light | None, str, str]]
     found = [_warning(text) for text in warnings(report)]
@@ -174,7 +187,7 @@ def _warned(report: Report | ModelReport) -> list[Block]:
             (LIGHTS[f.severity], f.severity.value, f.text_in(scale))
             for f in report.comparison.findings
         ]
-    return [Warned(tuple(found))] if found else []
+    return found
 
 
 def _warning(text: str) -> tuple[Light, str, str]:

@@ -124,7 +124,7 @@ def _notes(builds: Builds) -> tuple[str, ...]:
     else:
         notes.append(f"nothing is worse by more than {limit}")
     if builds.has_enough:
-        notes.append(f"that many runs would show a change of {limit} 4 times out of 5")
+        notes.append(f"as many runs as these would show a change of {limit} 4 times out of 5")
     elif builds.runs is not None:
         runs = counted(builds.runs, "run")
         notes.append(f"{runs} per load and build would show a change of {limit} 4 times out of 5")

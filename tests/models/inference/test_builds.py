@@ -103,7 +103,7 @@ def test_as_many_runs_as_are_needed_are_not_asked_for_again():
     assert near.undecided
     assert "3 runs of each load and build mostly tell, but not here" in gated(near)
     assert "more runs" not in gated(near)
-    assert "that many runs would show a change of 5% 4 times out of 5" in str(near)
+    assert "as many runs as these would show a change of 5% 4 times out of 5" in str(near)
 
 
 def gated(found):

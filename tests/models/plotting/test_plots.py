@@ -178,7 +178,7 @@ def test_a_saturated_station_is_marked_and_loops_are_drawn():
 
     (axes,) = graph.at().closed(200).plot().axes
 
-    assert "cpu\nMM1\nbusy 100% saturated" in words(axes)
+    assert "cpu\nMM1\nalways busy" in words(axes)
     # To and fro, and between the terminals and the processor.
     assert [type(arrow.get_arrowstyle()).__name__ for arrow in arrows_of(axes)] == [
         "CurveFilledAB",
@@ -188,7 +188,7 @@ def test_a_saturated_station_is_marked_and_loops_are_drawn():
     full, free = boxes_of(axes)
     assert full.get_linewidth() > free.get_linewidth()
     assert full.get_facecolor() != free.get_facecolor()
-    assert legend(axes) == ["route", "saturated"]
+    assert legend(axes) == ["route", "always busy"]
 
 
 def test_jobs_that_circulate_do_not_arrive():

@@ -1,9 +1,13 @@
 """What a first screen says where the plain answer would mislead, and where words would overlap."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from headway.errors import InvalidParameter
 from headway.models import catalogue_model, data_path
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.kept import Kept
@@ -12,15 +16,21 @@ from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
+from headway.models.over.days import Day
 from headway.models.plotting.charts import measured_chart
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.legends import legend, make_room
 from headway.models.reading.loadtest import LoadTest
+from headway.models.reports.contents import Light
 from headway.models.reports.kinds.builds import BuildsReport, builds_contents
+from headway.models.reports.kinds.days import DayReport, day_contents
+from headway.models.reports.kinds.making import make_report
 from headway.models.reports.kinds.modelled import measured_contents
+from headway.models.reports.kinds.traced import traces_contents
 from headway.models.reports.panel import Panel, panel
 from headway.models.reports.report import measured_report
 from headway.models.structure.graph import ModelGraph
+from headway.models.tracing.traced import model_traces
 from headway.queueing import MMm
 
 TEST = LoadTest((Point("wrk", Loop.CLOSED, population=1, throughput=100.0, response_time=0.01),))
@@ -35,6 +45,8 @@ def changed(ratio, low, high):
 @pytest.mark.parametrize(
     ("ratio", "low", "high", "said"),
     [
+        (1.0, 0.98, 1.02, "No: the response time did not change (95%: -2% to +2%), and nothing is "
+         "worse by more than 5%."),
         (1.2, 1.1, 1.3, "Yes, worse by more than 5%: response time +20% (95%: +10% to +30%)."),
         (1.06, 1.03, 1.09, "Yes: the response time changed by +6% (95%: +3% to +9%); these runs "
          "do not show whether by more than 5%."),
@@ -144,6 +156,58 @@ def test_a_chart_is_as_high_as_its_measurements_ask_not_as_its_other_curves():
     drawn = labels(figure)
     assert {"p99 by the model", "preset scsi, not fitted"} <= drawn.keys()
     assert figure.axes[0].get_ylim()[1] < 3 * np.nanmax(drawn["measured"].get_ydata())
+
+
+@pytest.mark.parametrize(("times", "light"), [(1.0, Light.GOOD), (2.0, Light.BAD)])
+def test_a_percentile_that_the_model_misses_has_a_light(times, light):
+    """M/M/1 of 1 ms: the 99th percentile is ln 100 / (1000 - x) s; measured, as much or twice."""
+    model = catalogue_model("server-single").at(delay="0 ms", service_time="1 ms")
+    rows = [f"{x},{1e3 / (1000 - x)},{times * 1e3 * math.log(100) / (1000 - x)}"
+            for x in (100, 300, 500, 800)]  # fmt: skip
+    head = "throughput_ops_s,response_ms,p99_ms"
+    data = Measurements.parse("\n".join([head, *rows]), "t")
+
+    contents = measured_contents(measured_report(model, data))
+
+    signs = {sign.name: sign for sign in contents.signs}
+    assert signs["error of the model's p99"].light is light
+    assert signs["warnings"].value == ("none" if light is Light.GOOD else "1")
+
+
+def test_findings_of_the_load_test_count_as_warnings():
+    """Throughput times response time is half as many again as there are clients."""
+    rows = [f"{n},{100 * n},15" for n in (1, 2, 4, 8)]
+    head = "clients,throughput_ops_s,response_ms"
+    data = Measurements.parse("\n".join([head, *rows]), "t")
+    model = catalogue_model("server-single").at(delay="10 ms", service_time="0.1 ms")
+
+    contents = measured_contents(measured_report(model, data, y="throughput_ops_s"))
+
+    (warnings,) = (sign for sign in contents.signs if sign.name == "warnings")
+    assert warnings.light is not Light.GOOD
+
+
+def test_a_short_day_is_told_by_its_minutes():
+    graph = ModelGraph("pool").declare("work").station("cpu", MMm("work", 2))
+    day = Day((0.0, 600.0, 1200.0), (50.0, 195.0))
+    report = DayReport(graph.at(work=0.01).over(day, target=0.02, every=600))
+    said = day_contents(report).headline.answer
+    assert re.search(r"worst after \d+(\.\d+)? minutes, where", said)
+
+
+def test_traces_beside_a_model_have_a_row_for_each_service():
+    model = model_traces([str(data_path("traces/open-010.otlp.jsonl.gz"))]).model
+    report = make_report(model, data_path("traces/open-010.otlp.jsonl.gz"))
+    contents = traces_contents(report)
+    [row] = [r for r in report.beside.parts if r.part == "all"]
+
+    assert [sign.name for sign in contents.signs] == [
+        "all requests", "auth", "catalog", "front", "price", "store"
+    ]  # fmt: skip
+    assert f"({row.relative_error:+.1%})" in contents.headline.answer
+    assert "</html>" in report.to_html()
+    with pytest.raises(InvalidParameter, match="free needs measurements in a table"):
+        make_report(model, data_path("traces/open-010.otlp.jsonl.gz"), free="arrival_rate")
 
 
 @pytest.mark.parametrize(("times", "is_doubted"), [(1.0, False), (1.08, False), (1.5, True)])

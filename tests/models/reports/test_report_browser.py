@@ -241,7 +241,7 @@ def test_beyond_saturation_the_curve_ends_and_the_panel_says_so(opened):
     control(page, "cpu_time", "number").fill("1")
     control(page, "arrival_rate", "number").fill("1200")
 
-    assert page.locator("#panel-out-saturation").inner_text() == "saturates at 1000 op/s"
+    assert page.locator("#panel-out-saturation").inner_text() == "1000 op/s"
     assert page.locator("#panel-out-output").inner_text() == "beyond saturation"
     assert page.locator("#panel-out-bottleneck").inner_text() == "cpu, saturated"
     assert "over 7 of 12 points" in page.locator("#panel-out-error").inner_text()

@@ -14,7 +14,7 @@ from headway.models.reports.between.limits import full_loads
 from headway.models.reports.between.refined import refined
 from headway.models.reports.panel import NoPanel, Panel, panel
 from headway.models.reports.solved import solved_points
-from headway.queueing import MM1, Delay
+from headway.queueing import MM1, Batch, Delay
 from tests.models.reports.test_panel import page  # noqa: F401 - a fixture
 from tests.support.cases import mostly_slow
 from tests.support.report_pages import parsed
@@ -167,12 +167,29 @@ def test_an_open_table_says_where_the_model_saturates(page, tmp_path):  # noqa: 
     assert at(cpu_time=0.0081)["saturation_throughput"] == pytest.approx(0.838 / 0.0081, rel=1e-3)
     assert at(web_rate=181)["output"] is None or not np.isfinite(at(web_rate=181)["output"])
     # of several classes the table knows the load, not the throughput of all
-    assert page.locator("#panel-out-saturation").inner_text() == "saturates at web rate 180"
+    assert page.locator("#panel-out-saturation").inner_text() == "web rate 180"
     said = page.locator("#panel-out-output")
     page.locator("input[type=number]").first.fill("181")
     assert said.inner_text() == "beyond saturation"
     page.locator("input[type=number]").first.fill("178")  # 98.9% of it
     assert said.inner_text() == "beyond the table"
+
+
+@pytest.mark.slow
+def test_a_batch_that_is_always_busy_is_not_beyond_saturation(page, tmp_path):  # noqa: F811
+    """With n requests a batch serves n / (1 + 0.01 n) a second: 50/s are sustained by 100 of them.
+
+    Some are there at any time but once in e^50, so the station is busy to the last bit.
+    """
+    batch = Batch("batch_time", request_time=0.01, largest_batch=200)
+    graph = ModelGraph("batch").declare("batch_time").station("gpu", batch)
+    report = report_model(graph.at(batch_time=1.0, arrival_rate=50))
+    (tmp_path / "x.html").write_text(report.to_html())
+    page.goto((tmp_path / "x.html").as_uri())
+
+    assert page.locator("#panel-out-bottleneck").inner_text() == "gpu, 100% busy"
+    assert page.locator("#panel-out-output").inner_text().startswith("2.0")
+    assert page.locator("#panel-out-saturation").inner_text().startswith("66.6")
 
 
 def test_a_network_that_blocks_is_refused_with_the_reason():
@@ -204,7 +221,7 @@ def test_a_table_that_is_too_far_off_is_refused_with_its_error(monkeypatch):
     made = panel(report_model(shop()))
 
     assert isinstance(made, NoPanel)
-    assert re.search(r"a table of solved points would be up to \d+% off between them", made.reason)
+    assert re.search(r"its answers between solved points would be up to \d+% off", made.reason)
     assert made.reason in parsed(report_model(shop()).to_html()).text
 
 
@@ -215,7 +232,7 @@ def test_percentiles_have_sliders_or_say_why_not():
         assert len(made.controls) == 2
         assert float(re.search(r"at most ([\d.]+)% off", made.note)[1]) <= 2
     else:
-        assert "a table of solved points would be up to" in made.reason
+        assert "its answers between solved points would be up to" in made.reason
 
 
 @pytest.mark.parametrize("names", [("cpu_time",), ("cpu_time", "disk_time")])
