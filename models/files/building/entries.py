@@ -51,7 +51,7 @@ class Entries:
         if entry.ci95 is None:
             return parameter
         with self.place("parameters", name, "ci95"):
-            for end in filter(None, entry.ci95):
+            for end in (end for end in entry.ci95 if end):
                 _stated(end, shown, f"{name}: ci95")
             return parameter.within(*entry.ci95)
 
