@@ -48,6 +48,8 @@ def _value(value: Any) -> Any:
         return written(value)
     if isinstance(value, Mapping):
         return {name: written(read) for name, read in value.items()}
+    if isinstance(value, tuple) and value:
+        return list(value)
     return str(value) if isinstance(value, Discipline) else value
 
 
@@ -59,13 +61,14 @@ def _task(layers: Layers, name: str) -> dict[str, Any]:
     if task.clients:
         table.pop("threads", None)
         table["population"] = _value(task.threads)
-    entries = {n: _entry(n, one) for n, one in layers.entries.items() if one.task == name}
+    offered = {n: one for n, one in layers.entries.items() if one.task == name}
+    entries = {n: _entry(n, one, early=n in layers.met) for n, one in offered.items()}
     return {**table, "entries": entries}
 
 
-def _entry(name: str, entry: Entry) -> dict[str, Any]:
+def _entry(name: str, entry: Entry, *, early: bool) -> dict[str, Any]:
     """An entry's keys: for one step, perhaps with a second phase, or a flow of activities."""
-    parts = stated(entry.flow)
+    parts = stated(entry.flow, early=early)
     phases = in_phases(parts) if any(steps(Series(parts))) else (Step(name),)
     if phases is None or len(phases) > 2:
         return {**_keys(ServiceEntry, entry), **_activities(name, parts)}
@@ -101,8 +104,8 @@ def _part(part: Flow) -> Any:
     match part:
         case Step():
             return part.name
-        case Reply():
-            return REPLY
+        case Reply(to):
+            return {REPLY: to} if to else REPLY
         case Choice(ways):
             return {"choice": [[_value(chance), _part(way)] for chance, way in ways]}
         case Together(branches, needed):

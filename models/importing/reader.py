@@ -67,7 +67,9 @@ def read_foreign(path: str | Path) -> Imported | LayeredFile:
     if root.tag == LAYERED:
         from headway.models.importing.lqn.lqnx import read_lqnx
 
-        return LayeredFile(read_lqnx(root, file.stem, str(file)), *results_of(root))
+        model = read_lqnx(root, file.stem, str(file))
+        met = model.graph.layers.met if model.graph.layers else ()
+        return LayeredFile(model, *results_of(root, met))
     if root.tag not in _READERS:
         known = "model (JMVA), archive (JSIMg), QueueingNetworkModel (PMIF), lqn-model (LQNX)"
         msg = f"{file}: unknown root element {quoted(root.tag)}; it must be one of {known}"

@@ -128,6 +128,30 @@ static void share_out(Play *p, int64_t k)
     schedule(p, owner_of_place(p, k), p->now + left * slower);
 }
 
+/* Requests that meet in a thread: those that have come, and those that wait until they are over. */
+
+/* The request for an entry that has come to its task's meeting, or none. */
+static int64_t party(const Play *p, int64_t task, int64_t entry)
+{
+    int64_t j = p->queue[task].met;
+    for (ptrdiff_t n = 0; j != NONE && p->job[j].entry != entry; n++)
+        j = n < p->jobs ? p->job[j].next : NONE; /* never cyclic */
+    return j;
+}
+
+/* Set aside the first in the queue, as long as they are for entries whose requests have come. */
+static void set_aside(Play *p, int64_t task)
+{
+    Queue *queue = &p->queue[task];
+    for (ptrdiff_t n = 0; queue->first != NONE && n < p->jobs; n++) {
+        if (party(p, task, p->job[queue->first].entry) == NONE)
+            return;
+        int64_t j = pop(p, &queue->first);
+        p->job[j].next = queue->aside;
+        queue->aside = j;
+    }
+}
+
 /* A thread begins a request, or a client its next cycle. */
 static void begin(Play *p, int64_t j)
 {
@@ -143,6 +167,10 @@ static void begin(Play *p, int64_t j)
     job->answered = 0;
     if (entry->clients)
         job->born = p->now;
+    if (entry->meeting != NONE && p->queue[entry->task].met == NONE) {
+        count_tally(p, &p->tally[entry->meeting]);
+        p->tally[entry->meeting].first++;
+    }
 }
 
 static void serve(Play *p, int64_t k, int64_t j)
@@ -213,7 +241,7 @@ static void line_up(Play *p, int64_t k, int64_t j)
         const Entry *entry = &p->entry[job->entry];
         rank(place, job, (double)(k < p->tasks ? entry->rank : p->place[entry->task].rank));
     }
-    if (queue->serving < place->servers) {
+    if (queue->serving < place->servers && !(place->meets && party(p, k, job->entry) != NONE)) {
         queue->serving++;
         serve(p, k, j);
         return;
@@ -233,6 +261,8 @@ static void start_next(Play *p, int64_t k)
     Queue *queue = &p->queue[k];
     int64_t chosen = 0;
     queue->serving--;
+    if (place->meets)
+        set_aside(p, k);
     if (queue->first == NONE || queue->serving >= place->servers)
         return;
     if (place->order == AT_RANDOM) {
@@ -356,13 +386,15 @@ static int tell(Play *p, const Instruction *instruction, int64_t j)
     return 1;
 }
 
-/* A thread answers, through any of its tokens. */
+/* A thread answers its request, or one that it has met, through any of its tokens. */
 static int answer(Play *p, int64_t j)
 {
-    Job *job = &p->job[p->job[j].thread];
+    int64_t address = p->job[j].address, own = p->job[j].thread;
+    int64_t entry = p->instruction[address].entry;
+    int64_t met = entry == NONE ? own : party(p, p->entry[p->job[own].entry].task, entry);
+    Job *job = &p->job[met == NONE ? own : met];
     Tally *tally = &p->tally[job->entry];
     int64_t caller = job->caller, source = job->source;
-    int64_t address = p->job[j].address;
     const Way *onward = way_of(p, address);
     count_tally(p, tally);
     tally->first--;
@@ -383,16 +415,69 @@ static int answer(Play *p, int64_t j)
     return 0;
 }
 
+static void end(Play *p, int64_t j)
+{
+    Tally *tally = &p->tally[p->job[j].entry];
+    count_tally(p, tally);
+    tally->ended++;
+    tally->first -= !p->job[j].answered;
+    tally->second -= p->job[j].answered;
+}
+
+/* A request has come to a meeting; with the last one the thread goes on for all of them. */
+static void meet(Play *p, int64_t j)
+{
+    const Entry *own = &p->entry[p->job[j].entry];
+    Queue *queue = &p->queue[own->task];
+    p->job[j].next = queue->met;
+    queue->met = j;
+    if (++queue->parties < p->entry[own->meeting].parties) {
+        start_next(p, own->task);
+        return;
+    }
+    int64_t meeting = take(p, own->meeting);
+    if (meeting == NONE)
+        return; /* never: there is room before each instruction */
+    p->tally[own->meeting].begun++;
+    p->job[meeting].address = p->entry[own->meeting].start;
+    p->job[meeting].tokens = 1;
+    ready(p, meeting);
+}
+
+static void release_met(Play *p, int64_t task)
+{
+    Queue *queue = &p->queue[task];
+    int64_t each = queue->met;
+    for (ptrdiff_t n = 0; each != NONE && n < p->jobs; n++) { /* never cyclic */
+        int64_t j = each;
+        each = p->job[j].next;
+        end(p, j);
+        drop(p, j);
+    }
+    queue->met = NONE;
+    queue->parties = 0;
+    for (ptrdiff_t n = 0; queue->aside != NONE && n < p->jobs; n++) {
+        int64_t j = queue->aside;
+        queue->aside = p->job[j].next;
+        push(p, &queue->first, j);
+    }
+}
+
 /* All tokens of a thread are done: it takes the next request, or, as a client, begins its next cycle. */
 static void release(Play *p, int64_t j)
 {
     Job *job = &p->job[j];
     const Entry *entry = &p->entry[job->entry];
     Tally *tally = &p->tally[job->entry];
-    count_tally(p, tally);
-    tally->ended++;
-    tally->first -= !job->answered;
-    tally->second -= job->answered;
+    if (entry->meeting != NONE) {
+        meet(p, j);
+        return;
+    }
+    end(p, j);
+    if (entry->parties) {
+        tally->answered++;
+        release_met(p, entry->task);
+    }
     if (entry->clients) {
         tally->answered++;
         record(p, job->entry, p->now - job->born);

@@ -187,11 +187,32 @@ static void step_out(Walk *w, int64_t k, int64_t j)
     line->waiting--;
 }
 
+/* Requests that meet in a thread. */
+
+/* Whether a request has come to a meeting: all that its own entry does has ended. */
+static int parted(const Walk *w, int64_t j)
+{
+    const Cell *c = &w->cell[j];
+    return c->thread == j && c->address == OVER_ALREADY && c->tokens == 0;
+}
+
+/* The request for an entry that has come to its task's meeting, or none. */
+static int64_t party(const Walk *w, int64_t entry)
+{
+    for (int64_t j = 0; j < w->used; j++)
+        if (w->cell[j].entry == entry && parted(w, j))
+            return j;
+    return NONE;
+}
+
 static void come(Walk *w, int64_t k, int64_t j)
 {
     const Place *place = &w->place[k];
     Line *line = &w->line[k];
-    if (place->order == SHARED || (!place->interrupts && line->serving < place->servers)) {
+    int free = !place->interrupts && line->serving < place->servers;
+    if (place->meets && party(w, w->cell[j].entry) != NONE)
+        free = 0;
+    if (place->order == SHARED || free) {
         line->serving++;
         if (k < w->tasks)
             begin(w, j);
@@ -219,6 +240,10 @@ static void leave(Walk *w, int64_t k, int64_t j)
     if (place->order == AT_RANDOM)
         for (int64_t n = draw(w, NULL, 0, line->waiting); n > 0; n--)
             next = w->cell[next].next;
+    while (place->meets && next != NONE && party(w, w->cell[next].entry) != NONE)
+        next = w->cell[next].next;
+    if (next == NONE)
+        return;
     step_out(w, k, next);
     line->serving++;
     if (k < w->tasks)
@@ -277,7 +302,8 @@ static int tell(Walk *w, const Instruction *instruction, int64_t j)
 static int answer(Walk *w, const Instruction *instruction, int64_t j)
 {
     const double *chance = w->chance + instruction->way;
-    Cell *main = &w->cell[w->cell[j].thread];
+    int64_t met = instruction->entry == NONE ? NONE : party(w, instruction->entry);
+    Cell *main = &w->cell[met == NONE ? w->cell[j].thread : met];
     int64_t caller = main->caller, ways = instruction->ways;
     int rest = chance_of(chance, ways, ways, ways) > 1e-9 || ways == 0;
     main->caller = NONE;
@@ -304,9 +330,30 @@ static void join(Walk *w, int64_t parent)
     go_on(w, parent);
 }
 
+/* A request has come to a meeting; with the last one the thread goes on for all of them. */
+static void meet(Walk *w, int64_t meeting, int64_t j)
+{
+    int64_t come = 0;
+    for (ptrdiff_t e = 0; e < w->entries; e++)
+        come += w->entry[e].meeting == meeting && party(w, e) != NONE;
+    if (come < w->entry[meeting].parties)
+        leave(w, w->entry[meeting].task, j);
+    else if ((j = take(w, meeting)) != NONE)
+        begin(w, j);
+}
+
 static void release(Walk *w, int64_t j)
 {
     int64_t entry = w->cell[j].entry;
+    if (w->entry[entry].meeting != NONE) {
+        meet(w, w->entry[entry].meeting, j);
+        return;
+    }
+    for (ptrdiff_t e = 0; w->entry[entry].parties && e < w->entries; e++) {
+        int64_t each = w->entry[e].meeting == entry ? party(w, e) : NONE;
+        if (each != NONE)
+            drop(w, each);
+    }
     if (!w->entry[entry].clients) {
         drop(w, j);
         leave(w, w->entry[entry].task, j);
@@ -449,6 +496,8 @@ static const int64_t *read_tree(Walk *w, int64_t above, const int64_t *at, const
     }
     while (children-- > 0 && at < end && w->reason == SOME)
         at = read_tree(w, j, at, end);
+    if (parted(w, j))
+        w->line[w->entry[w->cell[j].entry].task].serving--;
     return at;
 }
 

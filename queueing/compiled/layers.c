@@ -14,6 +14,7 @@ static const char *wrong_instruction(const Play *p, ptrdiff_t n)
     REFUSE(OUTSIDE(i->kind, 0, INSTRUCTIONS), "kinds of instruction");
     REFUSE(i->kind == SERVE && OUTSIDE(i->place, p->tasks, p->places), "processors");
     REFUSE((i->kind == CALL || i->kind == SEND) && OUTSIDE(i->entry, 0, p->entries), "calls");
+    REFUSE(i->kind == ANSWER && OUTSIDE(i->entry, NONE, p->entries), "answers");
     REFUSE(OUTSIDE(i->way, 0, p->ways + 1) || OUTSIDE(i->ways, 0, p->ways - i->way + 1), "ways");
     REFUSE((i->kind == BRANCH || i->kind == SPAWN || i->kind == TELL) && i->ways < 1, "ways");
     REFUSE(i->kind != BRANCH && i->kind != DONE && n + 1 == p->instructions, "the last instruction");
@@ -32,7 +33,8 @@ const char *wrong_program(const Play *p)
         return wrong;
     for (ptrdiff_t e = 0; e < p->entries; e++)
         REFUSE(OUTSIDE(p->entry[e].task, 0, p->tasks) ||
-               OUTSIDE(p->entry[e].start, 0, p->instructions), "entries");
+               OUTSIDE(p->entry[e].start, 0, p->instructions) ||
+               OUTSIDE(p->entry[e].meeting, NONE, p->entries), "entries");
     for (ptrdiff_t k = 0; k < p->places; k++) {
         const Place *s = &p->place[k];
         REFUSE(OUTSIDE(s->order, 0, ORDERS) || s->servers < 1, "order of service");
@@ -66,7 +68,8 @@ static const char *wrong_state(const Play *p)
            "the clock");
     for (ptrdiff_t k = 0; k < p->places; k++) {
         const Queue *s = &p->queue[k];
-        REFUSE(no_job(p, s->first) || no_job(p, s->last) || no_job(p, s->served_first),
+        REFUSE(no_job(p, s->first) || no_job(p, s->last) || no_job(p, s->served_first) ||
+               no_job(p, s->met) || no_job(p, s->aside),
                "jobs of a queue");
     }
     for (ptrdiff_t j = 0; j < p->jobs; j++) {

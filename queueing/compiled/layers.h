@@ -17,11 +17,12 @@ typedef struct { int64_t kind, place, entry, way, ways, needed, drawn; } Instruc
 typedef struct { double chance; int64_t target; } Way; /* cumulative; an address or an entry */
 typedef struct {
     int64_t task, start, rank;
-    int64_t clients, thinks; /* whether its threads are clients, and begin with a think time */
+    int64_t clients, thinks;  /* whether its threads are clients, and begin with a think time */
+    int64_t meeting, parties; /* to which its requests come, else none; how many a meeting waits for */
 } Entry;
 typedef struct {
     int64_t order, interrupts, servers;
-    int64_t processor, rank;                    /* of a task; else none */
+    int64_t processor, rank, meets;             /* of a task; else none */
     double by_turn, by_priority, by_work;       /* first key of a rank, a sum of these */
     double then_turn, then_priority, then_work; /* and its second */
 } Place;
@@ -55,6 +56,8 @@ typedef struct {
     int64_t serving, waiting, come;
     int64_t first, last;  /* the line, or the first of a heap */
     int64_t served_first; /* those at servers, where they may be interrupted */
+    int64_t met, parties; /* of a task: the first request that has come to its meeting; their number */
+    int64_t aside;        /* and the first of those that wait until it is over */
     double since, each;   /* of a shared processor: time up to which it is counted; service of every sharer */
     int64_t used;         /* of a task: its tokens that are served by its processor */
     double used_since, worked;

@@ -291,7 +291,7 @@ def states_of(
     Raises
     ------
     GraphError
-        For clients that take no time.
+        For clients that take no time, and threads that can wait for each other for ever.
     """
     score = score_of(system)
     if sum(score.clients) > MOST_CELLS:
@@ -309,7 +309,13 @@ def states_of(
         raise GraphError(msg)
     if ending is Ending.MANY:
         _SEARCHES.keep(key, _SearchResult(None, rates, most))
-    return _remembered(key, room.found(), rates) if ending is Ending.WHOLE else None
+    if ending is not Ending.WHOLE:
+        return None
+    states = room.found()
+    if not np.diff(states.begins).all():
+        msg = f"{system.name}: all threads can wait for each other, for ever"
+        raise GraphError(msg)
+    return _remembered(key, states, rates)
 
 
 def _explored(given: tuple[Any, ...], room: "Room", progress: Progress, moves: int) -> Ending:
@@ -496,8 +502,14 @@ def _counts(system: LayeredSystem, program: Program, states: States) -> FloatArr
     kinds = waits, (role == Role.CALLED) & ~waits, (role == Role.ROOT) & ~waits
     cells = state * entries + entry
     size = states.count * entries
-    counts = np.stack([np.bincount(cells[kept], minlength=size) for kept in kinds], axis=-1)
-    return counts.astype(float).reshape(states.count, entries, 3)
+    found = np.stack([np.bincount(cells[kept], minlength=size) for kept in kinds], axis=-1)
+    counts = found.astype(float).reshape(states.count, entries, 3)
+    for name, one in system.entries.items():
+        if one.meets:  # it holds the thread from the first request that comes to it
+            met = [numbers[each] for each in one.meets]
+            counts[:, numbers[name]] = 0
+            counts[:, numbers[name], 1] = counts[:, met, 1:].any(axis=(1, 2))
+    return counts
 
 
 def _means(

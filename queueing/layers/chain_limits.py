@@ -28,6 +28,13 @@ def check_chain(system: LayeredSystem, program: Program) -> None:
         if np.any(entry.arrival_rate):
             msg = f"entry {name}: requests arrive without limit, so its Markov chain is infinite"
             raise GraphError(msg)
+    _check_steps(system)
+    _check_time(system)
+    _check_endless(system, program)
+
+
+def _check_steps(system: LayeredSystem) -> None:
+    """Refuse messages, and times that are not exponential."""
     for _, step, _ in system.steps():
         if any(map(np.any, step.sends.values())):
             msg = (
@@ -38,8 +45,6 @@ def check_chain(system: LayeredSystem, program: Program) -> None:
         if np.any(np.not_equal(step.scv, 1)) and np.any(step.demand):
             msg = f"step {step.name}: a chain needs exponential times, an scv of 1"
             raise GraphError(msg)
-    _check_time(system)
-    _check_endless(system, program)
 
 
 def _check_time(system: LayeredSystem) -> None:

@@ -15,6 +15,7 @@ from headway.queueing.layers.flow import (
     Series,
     Step,
     Together,
+    answered,
     replies,
     steps_of,
 )
@@ -170,10 +171,59 @@ def _check_called(
         raise GraphError(msg)
 
 
-def check_flow(name: str, entry: Entry, *, clients: bool) -> None:
-    """Refuse probabilities that do not sum to 1, and replies where none is possible."""
+def check_meetings(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
+    """Refuse meetings of other entries than all of a task that has a single thread."""
+    for name, entry in entries.items():
+        if not entry.meets:
+            continue
+        others = [n for n, one in entries.items() if one.task == entry.task and n != name]
+        for each in entry.meets:
+            if each not in others:
+                msg = f"entry {name} meets {each!r}, which is no other entry of task {entry.task}"
+                raise GraphError(msg + nearest(each, others))
+        if len(entry.meets) < 2 or sorted(entry.meets) != sorted(others):
+            msg = (
+                f"entry {name} meets {', '.join(entry.meets)}; it meets every other entry of task "
+                f"{entry.task} once, and two or more"
+            )
+            raise GraphError(msg)
+        _check_meeting(name, entry, tasks[entry.task], entries)
+
+
+def _check_meeting(name: str, entry: Entry, task: Task, entries: Mapping[str, Entry]) -> None:
+    asked = np.any(entry.arrival_rate) or any(name in one.uses for one in entries.values())
+    if asked or entry.forwards:
+        msg = f"entry {name} begins when {' and '.join(entry.meets)} have met; it has no "
+        raise GraphError(msg + ("requests of its own" if asked else "request to forward"))
+    if task.clients or np.any(np.not_equal(task.threads, 1)):
+        msg = (
+            f"requests for {' and '.join(entry.meets)} meet in one thread; give task {entry.task} "
+            "a single thread"
+        )
+        raise GraphError(msg)
+    if np.any(np.not_equal(task.replicas, 1)):
+        msg = f"requests for {' and '.join(entry.meets)} meet; task {entry.task} has no replicas"
+        raise GraphError(msg)
+
+
+def check_flow(name: str, entry: Entry, owed: tuple[str, ...], *, clients: bool) -> None:
+    """Refuse probabilities that do not sum to 1, and replies where none is possible.
+
+    Parameters
+    ----------
+    name, entry
+        The entry.
+    owed
+        Entries whose requests it answers.
+    clients
+        Whether it is of clients.
+    """
     _check_part(name, entry.flow)
-    answers = _answers(name, entry.flow)
+    for to in sorted(answered(entry.flow).difference(owed, [""])):
+        early = "answers before they meet" if to in entry.meets else "has no request here"
+        msg = f"entry {name} replies to {to!r}, which {early}; leave this reply out"
+        raise GraphError(msg)
+    answers = [whom for whom in owed if _answers(name, entry.flow, whom)]
     if clients and (answers or entry.forwards or np.any(entry.arrival_rate)):
         msg = f"entry {name} is of clients, who neither answer nor forward, nor are called"
         raise GraphError(msg)
@@ -243,18 +293,23 @@ def _check_chances(name: str, chances: list[Amount]) -> None:
         raise GraphError(msg)
 
 
-def _answers(name: str, flow: Flow) -> bool:
-    """Whether a flow replies; refuse two replies, and replies on some ways of a choice only."""
+def _answers(name: str, flow: Flow, whom: str) -> bool:
+    """Whether a flow replies to an entry's request.
+
+    Refuse two replies, and replies on some ways of a choice only.
+    """
     spots: list[str] = []
     match flow:
-        case Reply():
-            return True
+        case Reply(to):
+            return to in ("", whom)
         case Choice(ways):
-            return _answers_alike(name, [way for _, way in ways])
+            return _answers_alike(name, [way for _, way in ways], whom)
         case Series(parts):
-            spots = [_last(parts[: k + 1]) for k, part in enumerate(parts) if _answers(name, part)]
+            numbered = enumerate(parts, 1)
+            spots = [_last(parts[:k]) for k, part in numbered if _answers(name, part, whom)]
         case Together(branches):
-            spots = [f"in the branch {_first(each)}" for each in branches if _answers(name, each)]
+            each = [one for one in branches if _answers(name, one, whom)]
+            spots = [f"in the branch {_first(one)}" for one in each]
         case Loop() if replies(flow):
             msg = (
                 f"entry {name} replies inside a loop, which may be done twice or never; "
@@ -267,8 +322,8 @@ def _answers(name: str, flow: Flow) -> bool:
     return bool(spots)
 
 
-def _answers_alike(name: str, ways: list[Flow]) -> bool:
-    each = {_answers(name, way): _first(way) for way in ways}
+def _answers_alike(name: str, ways: list[Flow], whom: str) -> bool:
+    each = {_answers(name, way, whom): _first(way) for way in ways}
     if len(each) > 1:
         msg = (
             f"entry {name} replies on some ways of a choice only, on that {each[True]} and not "
@@ -297,7 +352,7 @@ def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]
         raise GraphError(msg)
     called = {other for entry in entries.values() for other in entry.uses}
     for each, entry in entries.items():
-        begins = np.any(entry.arrival_rate) or tasks[entry.task].clients
+        begins = np.any(entry.arrival_rate) or tasks[entry.task].clients or entry.meets
         if each not in called and not begins:
             msg = f"nobody calls entry {each}; call it, give it an arrival rate, or leave it out"
             raise GraphError(msg)
@@ -306,6 +361,7 @@ def check_use(name: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]
 def check_time(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
     """Refuse clients whose mean cycle takes no time; expects a system without circles."""
     known: dict[str, Amount] = {}
+    meetings = {each: name for name, entry in entries.items() for each in entry.meets}
 
     def takes(name: str) -> Amount:
         if name not in known:
@@ -313,7 +369,8 @@ def check_time(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
                 n * (step.demand + step.think_time) for step, n in steps_of(entries[name].flow)
             )
             passed = (*entries[name].calls(), *entries[name].forwards.items())
-            known[name] = own + sum(mean * takes(other) for other, mean in passed)
+            later = takes(meetings[name]) if name in meetings else 0.0
+            known[name] = own + later + sum(mean * takes(other) for other, mean in passed)
         return known[name]
 
     for name, entry in entries.items():
@@ -325,7 +382,9 @@ def check_time(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
 
 def check_circles(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> None:
     """Refuse requests that return to an entry, and threads that can wait in a circle."""
-    if circle := _circle((name, other) for name, e in entries.items() for other in e.uses):
+    edges = [(name, other) for name, e in entries.items() for other in e.uses]
+    edges += [(each, name) for name, e in entries.items() for each in e.meets]
+    if circle := _circle(edges):
         msg = f"requests go round without end: {' -> '.join(circle)}; break the circle"
         raise GraphError(msg)
     circle = _circle(

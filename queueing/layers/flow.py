@@ -60,7 +60,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply to the request, or forward it as the entry says; the thread then works on."""
+    """Reply to the request, or forward it as the entry says; the thread then works on.
+
+    Parameters
+    ----------
+    to
+        Where requests for several entries have met: the entry whose request it answers, instead of
+        all that still wait.
+    """
+
+    to: str = ""
 
 
 @dataclass(frozen=True)
@@ -210,6 +219,17 @@ def parts_within(flow: Flow) -> Iterator[Flow]:
         yield from parts_within(part)
 
 
+def answered(flow: Flow) -> set[str]:
+    """The entries that the replies in a flow name; "" for a reply that names none.
+
+    Examples
+    --------
+    >>> answered(Series((Step("look"), Reply(), Reply("read")))) == {"", "read"}
+    True
+    """
+    return {part.to for part in parts_within(flow) if isinstance(part, Reply)}
+
+
 def replies(flow: Flow) -> bool:
     """Whether a reply stands anywhere in a flow.
 
@@ -218,4 +238,4 @@ def replies(flow: Flow) -> bool:
     >>> replies(Series((Step("look"), Reply())))
     True
     """
-    return any(isinstance(part, Reply) for part in parts_within(flow))
+    return bool(answered(flow))

@@ -44,7 +44,7 @@ def reached(system: LayeredSystem, first: Iterable[str]) -> frozenset[str]:
     found = set(first)
     for name in system.callers_first:
         if name in found:
-            found.update(system.entries[name].uses)
+            found.update(system.onward(name))
     return frozenset(found)
 
 

@@ -7,21 +7,19 @@ random numbers as the kernel and rounds in the same way, so that both leave the 
 bit.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import takewhile
+from collections.abc import Callable
 from typing import Any
 
 from headway.queueing.compiled.library import compiled
+from headway.queueing.layers.states.meeting import come, over, party, set_aside
+from headway.queueing.layers.states.play import Play, drop, go_on, ready, take
 from headway.queueing.layers.states.rows import (
-    Clock,
-    EntryRow,
     InstructionRow,
     Job,
     Journey,
     Kind,
     Order,
     PlaceRow,
-    Queue,
     Reason,
     Tally,
     WayRow,
@@ -31,89 +29,21 @@ from headway.queueing.layers.states.rows import (
 from headway.queueing.playing.calendar import cancel, close_hole, open_hole, schedule
 from headway.queueing.playing.chance import drawn, sample
 from headway.queueing.playing.lines import append, pop, precedes, push, removed
-from headway.queueing.playing.rows import (
-    NONE,
-    Event,
-    IntArray,
-    Law,
-    Stream,
-    read_rows,
-    write_rows,
-)
+from headway.queueing.playing.rows import NONE, IntArray
 
 
-class _Play:
-    """The arrays of a score and a state as objects, one for each row."""
-
-    def __init__(self, score: Sequence[IntArray], state: Sequence[IntArray]) -> None:
-        self.instruction: list[InstructionRow] = read_rows(InstructionRow, score[0])
-        self.way: list[WayRow] = read_rows(WayRow, score[1])
-        self.law: list[Law] = read_rows(Law, score[2])
-        self.entry: list[EntryRow] = read_rows(EntryRow, score[3])
-        self.place: list[PlaceRow] = read_rows(PlaceRow, score[4])
-        self.table: list[float] = []
-        self.clock: Clock = read_rows(Clock, state[0])[0]
-        self.queue: list[Queue] = read_rows(Queue, state[1])
-        self.tally: list[Tally] = read_rows(Tally, state[2])
-        self.job: list[Job] = read_rows(Job, state[3])
-        self.at: list[int] = state[4].tolist()
-        self.event: list[Event] = read_rows(Event, state[5])
-        self.stream: list[Stream] = read_rows(Stream, state[6])
-        self.journey: list[Journey] = read_rows(Journey, state[7])
-        self.tasks = len(list(takewhile(lambda place: place.processor != NONE, self.place)))
-        self.now: float = self.clock.now
-        self.hole = False
-
-    def write(self, state: Sequence[IntArray]) -> None:
-        """Write the objects back to the state."""
-        write_rows(Clock, state[0], [self.clock])
-        write_rows(Queue, state[1], self.queue)
-        write_rows(Tally, state[2], self.tally)
-        write_rows(Job, state[3], self.job)
-        state[4][:] = self.at
-        write_rows(Event, state[5], self.event)
-        write_rows(Stream, state[6], self.stream)
-        write_rows(Journey, state[7], self.journey)
-
-
-def _owner_of_place(p: _Play, k: int) -> int:
+def _owner_of_place(p: Play, k: int) -> int:
     return len(p.entry) + k
 
 
-def _owner_of_job(p: _Play, j: int) -> int:
+def _owner_of_job(p: Play, j: int) -> int:
     return len(p.entry) + len(p.place) + j
-
-
-# The pool of jobs, and the line of tokens that can go on
-
-
-def _take(p: _Play, entry: int) -> int:
-    j = p.clock.unused
-    p.clock.unused = p.job[j].next
-    p.clock.jobs += 1
-    p.job[j] = Job(entry, thread=j)
-    return j
-
-
-def _drop(p: _Play, j: int) -> None:
-    p.job[j].spawned, p.job[j].next = NONE, p.clock.unused
-    p.clock.unused = j
-    p.clock.jobs -= 1
-
-
-def _ready(p: _Play, j: int) -> None:
-    p.clock.first, p.clock.last = append(p, p.clock.first, p.clock.last, j)
-
-
-def _go_on(p: _Play, j: int) -> None:
-    p.job[j].address += 1
-    _ready(p, j)
 
 
 # Counts
 
 
-def _count_tally(p: _Play, tally: Tally) -> None:
+def _count_tally(p: Play, tally: Tally) -> None:
     passed = p.now - tally.since
     tally.since = p.now
     tally.waiting_area += passed * float(tally.waiting)
@@ -125,7 +55,7 @@ def _busy(place: PlaceRow, sharers: int) -> float:
     return float(min(sharers, place.servers))
 
 
-def _count_shared(p: _Play, k: int) -> None:
+def _count_shared(p: Play, k: int) -> None:
     queue = p.queue[k]
     passed = p.now - queue.since
     queue.since = p.now
@@ -133,7 +63,7 @@ def _count_shared(p: _Play, k: int) -> None:
         queue.each += passed * _busy(p.place[k], queue.serving) / float(queue.serving)
 
 
-def _count_used(p: _Play, task: int) -> None:
+def _count_used(p: Play, task: int) -> None:
     queue, k, served = p.queue[task], p.place[task].processor, p.now
     if p.place[k].order == Order.SHARED:
         _count_shared(p, k)
@@ -142,13 +72,13 @@ def _count_used(p: _Play, task: int) -> None:
     queue.used_since = served
 
 
-def _use(p: _Play, j: int, more: int) -> None:
+def _use(p: Play, j: int, more: int) -> None:
     task = p.entry[p.job[j].entry].task
     _count_used(p, task)
     p.queue[task].used += more
 
 
-def _record(p: _Play, entry: int, time: float) -> None:
+def _record(p: Play, entry: int, time: float) -> None:
     p.journey[p.clock.recorded] = Journey(entry, time)
     p.clock.recorded += 1
 
@@ -156,7 +86,7 @@ def _record(p: _Play, entry: int, time: float) -> None:
 # Places: which jobs are served
 
 
-def _share_out(p: _Play, k: int) -> None:
+def _share_out(p: Play, k: int) -> None:
     queue = p.queue[k]
     if queue.first == NONE:
         cancel(p, _owner_of_place(p, k))
@@ -168,7 +98,7 @@ def _share_out(p: _Play, k: int) -> None:
     schedule(p, _owner_of_place(p, k), p.now + left * slower)
 
 
-def _begin(p: _Play, j: int) -> None:
+def _begin(p: Play, j: int) -> None:
     job = p.job[j]
     entry, tally = p.entry[job.entry], p.tally[job.entry]
     _count_tally(p, tally)
@@ -178,13 +108,16 @@ def _begin(p: _Play, j: int) -> None:
     job.address, job.tokens, job.answered = entry.start, 1, 0
     if entry.clients:
         job.born = p.now
+    if entry.meeting != NONE and p.queue[entry.task].met == NONE:
+        _count_tally(p, p.tally[entry.meeting])
+        p.tally[entry.meeting].first += 1
 
 
-def _serve(p: _Play, k: int, j: int) -> None:
+def _serve(p: Play, k: int, j: int) -> None:
     job = p.job[j]
     if k < p.tasks:
         _begin(p, j)
-        _ready(p, j)
+        ready(p, j)
         return
     if p.place[k].interrupts:
         job.previous, job.next = NONE, p.queue[k].served_first
@@ -195,7 +128,7 @@ def _serve(p: _Play, k: int, j: int) -> None:
     schedule(p, _owner_of_job(p, j), p.now + job.work)
 
 
-def _take_from_service(p: _Play, k: int, j: int) -> None:
+def _take_from_service(p: Play, k: int, j: int) -> None:
     job = p.job[j]
     if job.previous == NONE:
         p.queue[k].served_first = job.next
@@ -205,7 +138,7 @@ def _take_from_service(p: _Play, k: int, j: int) -> None:
         p.job[job.next].previous = job.previous
 
 
-def _interrupted(p: _Play, k: int, j: int) -> int:
+def _interrupted(p: Play, k: int, j: int) -> int:
     last = each = p.queue[k].served_first
     while each != NONE:
         if precedes(p.job[last], p.job[each]):
@@ -231,14 +164,14 @@ def _rank(place: PlaceRow, job: Job, priority: float) -> None:
     )
 
 
-def _line_up(p: _Play, k: int, j: int) -> None:
+def _line_up(p: Play, k: int, j: int) -> None:
     place, queue, job = p.place[k], p.queue[k], p.job[j]
     job.turn = queue.come
     queue.come += 1
     if place.order == Order.RANKED:
         entry = p.entry[job.entry]
         _rank(place, job, float(entry.rank if k < p.tasks else p.place[entry.task].rank))
-    if queue.serving < place.servers:
+    if queue.serving < place.servers and not (place.meets and party(p, k, job.entry) != NONE):
         queue.serving += 1
         _serve(p, k, j)
         return
@@ -251,9 +184,11 @@ def _line_up(p: _Play, k: int, j: int) -> None:
         queue.first, queue.last = append(p, queue.first, queue.last, j)
 
 
-def _start_next(p: _Play, k: int) -> None:
+def _start_next(p: Play, k: int) -> None:
     place, queue, chosen = p.place[k], p.queue[k], 0
     queue.serving -= 1
+    if place.meets:
+        set_aside(p, k)
     if queue.first == NONE or queue.serving >= place.servers:
         return
     if place.order == Order.AT_RANDOM:
@@ -271,7 +206,7 @@ def _start_next(p: _Play, k: int) -> None:
 # A token arrives at a processor, and leaves it
 
 
-def _come(p: _Play, k: int, j: int) -> None:
+def _come(p: Play, k: int, j: int) -> None:
     queue = p.queue[k]
     if p.place[k].order != Order.SHARED:
         _line_up(p, k, j)
@@ -285,7 +220,7 @@ def _come(p: _Play, k: int, j: int) -> None:
     _share_out(p, k)
 
 
-def _leave(p: _Play, k: int, j: int) -> None:
+def _leave(p: Play, k: int, j: int) -> None:
     _use(p, j, -1)
     if p.place[k].order == Order.SHARED:
         p.queue[k].serving -= 1
@@ -297,15 +232,15 @@ def _leave(p: _Play, k: int, j: int) -> None:
 # Instructions; each returns whether its token goes on at once
 
 
-def _ask(p: _Play, entry: int, caller: int, source: int, born: float) -> None:
-    j = _take(p, entry)
+def _ask(p: Play, entry: int, caller: int, source: int, born: float) -> None:
+    j = take(p, entry)
     p.job[j].caller, p.job[j].source, p.job[j].born = caller, source, born
     _count_tally(p, p.tally[entry])
     p.tally[entry].waiting += 1
     _line_up(p, p.entry[entry].task, j)
 
 
-def _way_of(p: _Play, address: int) -> WayRow | None:
+def _way_of(p: Play, address: int) -> WayRow | None:
     instruction = p.instruction[address]
     ways = p.way[instruction.way : instruction.way + instruction.ways]
     if not ways or ways[0].chance >= 1:
@@ -314,20 +249,20 @@ def _way_of(p: _Play, address: int) -> WayRow | None:
     return next((way for way in ways if chance < way.chance), None)
 
 
-def _ways_in_order(p: _Play, address: int) -> list[WayRow]:
+def _ways_in_order(p: Play, address: int) -> list[WayRow]:
     instruction = p.instruction[address]
     count = orders(instruction)
     order = int(drawn(p, address) * float(count)) if count > 1 else 0
     return [p.way[n] for n in in_order(instruction, order)]
 
 
-def _spawn(p: _Play, j: int) -> bool:
+def _spawn(p: Play, j: int) -> bool:
     job = p.job[j]
     instruction = p.instruction[job.address]
     job.spawned, job.left, job.next = p.clock.spawned, instruction.needed, NONE
     p.clock.spawned += 1
     for way in _ways_in_order(p, job.address):
-        number = _take(p, job.entry)
+        number = take(p, job.entry)
         branch = p.job[number]
         branch.address, branch.thread = way.target, job.thread
         branch.parent, branch.asked = j, job.spawned
@@ -336,11 +271,11 @@ def _spawn(p: _Play, j: int) -> bool:
         if first.kind == Kind.GATE:
             branch.left, branch.next, job.next = first.needed, job.next, number
         else:
-            _ready(p, number)
+            ready(p, number)
     return False
 
 
-def _tell(p: _Play, j: int) -> bool:
+def _tell(p: Play, j: int) -> bool:
     """Gates of the same spawn that are still shut are in a list that begins at its parent."""
     for way in _ways_in_order(p, p.job[j].address):
         before = p.job[j].parent
@@ -352,15 +287,21 @@ def _tell(p: _Play, j: int) -> bool:
         p.job[gate].left -= 1
         if p.job[gate].left == 0:
             p.job[before].next = p.job[gate].next
-            _go_on(p, gate)
+            go_on(p, gate)
     p.job[j].address += 1
     return True
 
 
-def _answer(p: _Play, j: int) -> bool:
-    job = p.job[p.job[j].thread]
-    tally, caller, source = p.tally[job.entry], job.caller, job.source
+def _answered(p: Play, j: int, entry: int) -> Job:
+    """The request that a token answers: its own, or that for an entry in a meeting."""
+    own = p.job[p.job[j].thread]
+    return own if entry == NONE else p.job[party(p, p.entry[own.entry].task, entry)]
+
+
+def _answer(p: Play, j: int) -> bool:
     address = p.job[j].address
+    job = _answered(p, j, p.instruction[address].entry)
+    tally, caller, source = p.tally[job.entry], job.caller, job.source
     onward = _way_of(p, address)
     _count_tally(p, tally)
     tally.first -= 1
@@ -371,60 +312,92 @@ def _answer(p: _Play, j: int) -> bool:
     if onward:
         _ask(p, onward.target, caller, source, job.born)
     elif caller != NONE:
-        _go_on(p, caller)
+        go_on(p, caller)
     elif source != NONE:
         _record(p, source, p.now - job.born)
     if not p.instruction[address].drawn or drawn(p, address) < 0.5:
         return True
-    _ready(p, j)
+    ready(p, j)
     return False
 
 
-def _release(p: _Play, j: int) -> None:
-    job = p.job[j]
-    entry, tally = p.entry[job.entry], p.tally[job.entry]
+def _end(p: Play, j: int) -> None:
+    job, tally = p.job[j], p.tally[p.job[j].entry]
     _count_tally(p, tally)
     tally.ended += 1
     tally.first -= not job.answered
     tally.second -= job.answered
+
+
+def _meet(p: Play, j: int) -> None:
+    """A request has come to a meeting; with the last one the thread goes on for all of them."""
+    own = p.entry[p.job[j].entry]
+    if come(p, own.task, j) < p.entry[own.meeting].parties:
+        _start_next(p, own.task)
+        return
+    meeting = take(p, own.meeting)
+    p.tally[own.meeting].begun += 1
+    p.job[meeting].address, p.job[meeting].tokens = p.entry[own.meeting].start, 1
+    ready(p, meeting)
+
+
+def _release_met(p: Play, task: int) -> None:
+    each = p.queue[task].met
+    while each != NONE:
+        j, each = each, p.job[each].next
+        _end(p, j)
+        drop(p, j)
+    over(p, task)
+
+
+def _release(p: Play, j: int) -> None:
+    job = p.job[j]
+    entry, tally = p.entry[job.entry], p.tally[job.entry]
+    if entry.meeting != NONE:
+        _meet(p, j)
+        return
+    _end(p, j)
+    if entry.parties:
+        tally.answered += 1
+        _release_met(p, entry.task)
     if entry.clients:
         tally.answered += 1
         _record(p, job.entry, p.now - job.born)
         _begin(p, j)
-        _ready(p, j)
+        ready(p, j)
         return
-    _drop(p, j)
+    drop(p, j)
     _start_next(p, entry.task)
 
 
-def _done(p: _Play, j: int) -> bool:
+def _done(p: Play, j: int) -> bool:
     thread, parent, asked = p.job[j].thread, p.job[j].parent, p.job[j].asked
     if j != thread:
-        _drop(p, j)
+        drop(p, j)
         if p.job[parent].spawned == asked:
             p.job[parent].left -= 1
             if p.job[parent].left == 0:
                 p.job[parent].spawned = NONE
-                _go_on(p, parent)
+                go_on(p, parent)
     p.job[thread].tokens -= 1
     if p.job[thread].tokens == 0:
         _release(p, thread)
     return False
 
 
-def _send(p: _Play, instruction: InstructionRow, j: int) -> bool:
+def _send(p: Play, instruction: InstructionRow, j: int) -> bool:
     p.job[j].address += 1
     _ask(p, instruction.entry, NONE, NONE, 0.0)
     return True
 
 
-def _branch(p: _Play, instruction: InstructionRow, j: int) -> bool:
+def _branch(p: Play, instruction: InstructionRow, j: int) -> bool:
     way = _way_of(p, p.job[j].address) or p.way[instruction.way + instruction.ways - 1]
     p.job[j].address = way.target
     return True
 
 
-def _follow(p: _Play, j: int) -> bool:
+def _follow(p: Play, j: int) -> bool:
     """Execute an instruction; returns whether the token goes on at once."""
     job = p.job[j]
     if job.address == NONE:
@@ -443,7 +416,7 @@ def _follow(p: _Play, j: int) -> bool:
     return False
 
 
-_AT_ONCE: dict[int, Callable[[_Play, InstructionRow, int], bool]] = {
+_AT_ONCE: dict[int, Callable[[Play, InstructionRow, int], bool]] = {
     Kind.SEND: _send,
     Kind.BRANCH: _branch,
     Kind.SPAWN: lambda p, _, j: _spawn(p, j),
@@ -456,19 +429,19 @@ _AT_ONCE: dict[int, Callable[[_Play, InstructionRow, int], bool]] = {
 # Events
 
 
-def _arrival(p: _Play, entry: int) -> None:
+def _arrival(p: Play, entry: int) -> None:
     schedule(p, entry, p.now + sample(p, len(p.instruction) + entry))
     _ask(p, entry, NONE, entry, p.now)
 
 
-def _place_event(p: _Play, k: int) -> None:
+def _place_event(p: Play, k: int) -> None:
     _count_shared(p, k)
     j, p.queue[k].first = pop(p, p.queue[k].first)
     _leave(p, k, j)
-    _go_on(p, j)
+    go_on(p, j)
 
 
-def _job_event(p: _Play, j: int) -> None:
+def _job_event(p: Play, j: int) -> None:
     job = p.job[j]
     entry, instruction = p.entry[job.entry], p.instruction[job.address]
     if instruction.kind == Kind.SERVE:
@@ -479,10 +452,10 @@ def _job_event(p: _Play, j: int) -> None:
         _count_tally(p, p.tally[job.entry])
         p.tally[job.entry].first += 1
         job.born = p.now
-    _go_on(p, j)
+    go_on(p, j)
 
 
-def _event(p: _Play) -> None:
+def _event(p: Play) -> None:
     first = p.event[0]
     if first.time > p.now:
         p.clock.still = 0
@@ -497,19 +470,19 @@ def _event(p: _Play) -> None:
         _job_event(p, first.owner - len(p.entry) - len(p.place))
 
 
-def _room(p: _Play) -> int:
+def _room(p: Play) -> int:
     """Number of jobs above which an instruction may find no free job."""
     spawns = (one.ways for one in p.instruction if one.kind == Kind.SPAWN)
     return len(p.job) - max(1, max(spawns, default=1))
 
 
-def _stopped(p: _Play, room: int) -> Reason | None:
+def _stopped(p: Play, room: int) -> Reason | None:
     if p.clock.jobs > room:
         return Reason.CROWDED
     return Reason.RECORDED if p.clock.recorded >= len(p.journey) else None
 
 
-def _played(p: _Play, until: float, most: int) -> tuple[Reason, int]:
+def _played(p: Play, until: float, most: int) -> tuple[Reason, int]:
     """Play until the loop has to stop; returns the reason, and the token that then goes on."""
     clock, on, room = p.clock, NONE, _room(p)
     while (stopped := _stopped(p, room)) is None:
@@ -563,7 +536,7 @@ def play_program(
         The number of events after which to stop.
     """
     state: tuple[Any, ...] = (clock, queues, tallies, jobs, at, events, streams, journeys)
-    p = _Play((instructions, ways, laws, entries, places), state)
+    p = Play((instructions, ways, laws, entries, places), state)
     p.clock.reason, on = _played(p, until, most)
     close_hole(p)
     if on != NONE:

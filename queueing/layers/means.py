@@ -75,11 +75,11 @@ class LayeredMeans:
 
     def throughput(self, task: str) -> Amount:
         """Requests that a task serves, or cycles of clients [1/s]."""
-        return sum(self.entries[name].throughput for name in self.system.entries_of[task])
+        return sum(self.entries[name].throughput for name in self.system.holding[task])
 
     def busy(self, task: str) -> Amount:
         """Mean busy threads of a task; for clients, those who are not thinking."""
-        return sum(self.entries[name].busy for name in self.system.entries_of[task])
+        return sum(self.entries[name].busy for name in self.system.holding[task])
 
     def utilisation(self, task: str) -> Amount:
         """Share of a task's threads that is busy; 0 if their number is infinite."""
@@ -154,7 +154,8 @@ class LayeredMeans:
 def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:
     """Requests for each entry by source: for one cycle of clients, for one arrival from outside.
 
-    Sources are entries of clients, and entries with arrivals.
+    Sources are entries of clients, and entries with arrivals. A meeting is counted with the first
+    of the entries that it meets, as it is as frequent as each of them.
 
     Examples
     --------
@@ -173,7 +174,10 @@ def visits(system: LayeredSystem) -> dict[str, dict[str, Amount]]:
     {'use': {'use': 1.0, 'read': 3.0}}
     """
     entries, found = system.entries, {}
-    requests = {name: tuple(entries[name].requests()) for name in system.callers_first}
+    requests = {name: [*entries[name].requests()] for name in system.callers_first}
+    for name, entry in entries.items():
+        for first in entry.meets[:1]:
+            requests[first].append((name, 1.0))
     for source, entry in entries.items():
         if system.tasks[entry.task].clients or np.any(entry.arrival_rate):
             count: dict[str, Amount] = dict.fromkeys(entries, 0.0)

@@ -84,6 +84,11 @@ class Entry:
         then answers the caller. With the remaining probability it is answered here.
     priority
         Of requests for this entry in the queue for a thread.
+    meets
+        For a meeting, which nobody calls: the other entries of its task. When the thread has done
+        the flow of each of them once, for one request each, it does this flow for all of these
+        requests, and answers those that it has not answered. Until then it takes no second request
+        for any of them. Empty for other entries.
     """
 
     task: str
@@ -91,6 +96,7 @@ class Entry:
     arrival_rate: Amount = 0.0
     forwards: Mapping[str, Amount] = field(default_factory=dict)
     priority: int = 1
+    meets: tuple[str, ...] = ()
 
     def calls(self) -> Iterator[tuple[str, Amount]]:
         """Entries called with a reply that the thread waits for, and the mean calls per request."""

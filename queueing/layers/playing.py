@@ -386,7 +386,7 @@ def _played(
     entries = {name: _entry(time, counts[:, :, n], areas[:, :, n]) for name, n in place.items()}
     tasks = {}
     for name, task in system.tasks.items():
-        own = [place[entry] for entry in system.entries_of[name]]
+        own = [place[entry] for entry in system.holding[name]]
         busy = areas[:, 1:, own].sum(axis=(1, 2))
         threads = float(task.threads)
         rate = ratio(counts[:, 1, own].sum(axis=1), time)

@@ -33,6 +33,7 @@ from headway.queueing.layers.flow import (
     replies,
 )
 from headway.queueing.layers.means import EntryMeans, LayeredMeans, visits
+from headway.queueing.layers.meetings import no_lone_requests
 from headway.queueing.layers.system import LayeredSystem
 from headway.queueing.methods.solve import solve
 from headway.queueing.network.network import JobClass, SharedStation, read_network
@@ -59,7 +60,8 @@ def no_product_form(system: LayeredSystem) -> str:
     >>> no_product_form(one)
     'requests wait for threads of pool, whose times are not exponential with one mean'
     """
-    return _not_a_chain_of_calls(system) or ("" if _is_lone_client(system) else _no_network(system))
+    alone = no_lone_requests(system) or _not_a_chain_of_calls(system)
+    return alone or ("" if _is_lone_client(system) else _no_network(system))
 
 
 def _is_lone_client(system: LayeredSystem) -> bool:

@@ -20,6 +20,7 @@ from headway.queueing.layers.flow import (
     Series,
     Step,
     Together,
+    answered,
     replies,
     steps_of,
 )
@@ -82,11 +83,12 @@ class Answer:
     """Reply, or forward to other entries, each with its probability.
 
     The caller and the thread go on at the same time: if both may arrive at a queue in order of
-    arrival, it is random which of them is first.
+    arrival, it is random which of them is first. In a meeting it answers the request for ``entry``.
     """
 
     forwards: tuple[tuple[float, str], ...]
     drawn: bool = False
+    entry: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,10 @@ class Tell:
 
 @dataclass(frozen=True)
 class Done:
-    """The end of a branch, or of all that a thread does; clients then start a new cycle."""
+    """The end of a branch, or of all that an entry does.
+
+    Clients then start a new cycle, and a request that meets others waits for them.
+    """
 
 
 Instruction: TypeAlias = Serve | Wait | Call | Send | Branch | Spawn | Answer | Gate | Tell | Done
@@ -209,8 +214,8 @@ class _Writing:
         if task.clients and _ever_positive(task.think_time):
             self._put(Wait(self.number(task.think_time)))
         self._flow(entry.flow)
-        if not task.clients and not replies(entry.flow):
-            self._reply()
+        if not task.clients:
+            self._late_replies(name, entry.flow)
         self._put(Done())
         return start
 
@@ -223,8 +228,8 @@ class _Writing:
         match flow:
             case Step():
                 self._step(flow)
-            case Reply():
-                self._reply()
+            case Reply(to):
+                self._reply((to,) if to else self.system.owed[self.at])
             case Series(parts):
                 for part in parts:
                     self._flow(part)
@@ -235,9 +240,21 @@ class _Writing:
             case Loop(body, mean):
                 self._loop(body, self.number(mean))
 
-    def _reply(self) -> None:
-        forwards = self.system.entries[self.at].forwards.items()
-        self._put(Answer(tuple((self.number(chance), name) for name, chance in forwards)))
+    def _late_replies(self, name: str, flow: Flow) -> None:
+        """Replies at the end, to all whom the flow itself does not answer."""
+        before = answered(flow)
+        late = () if "" in before else tuple(e for e in self.system.owed[name] if e not in before)
+        self._reply(late)
+
+    def _reply(self, to: tuple[str, ...]) -> None:
+        """Reply to requests for these entries, in an order that is random."""
+        if len(to) > 1:
+            self._together(Together(tuple(map(Reply, to)), len(to)))
+            return
+        for each in to:
+            forwards = self.system.entries[each].forwards.items()
+            ways = tuple((self.number(chance), name) for name, chance in forwards)
+            self._put(Answer(ways, entry="" if each == self.at else each))
 
     def _choice(self, ways: list[tuple[float, Flow]]) -> None:
         """All ways lead to the instruction after the last of them."""
@@ -274,7 +291,8 @@ class _Writing:
         """Whether branches that start together may be served in order of arrival."""
         task = self.system.tasks[self.system.entries[self.at].task]
         asks = any(step.calls or step.sends for step, _ in steps_of(part))
-        return asks or self._is_ordered(task.processor)
+        several = sum(map(replies, part.branches)) > 1
+        return asks or several or self._is_ordered(task.processor)
 
     def _is_ordered(self, processor: str) -> bool:
         """Whether a processor serves jobs from a queue."""

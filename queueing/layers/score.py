@@ -115,6 +115,8 @@ def score_of(system: LayeredSystem) -> LayeredScore:
     places = [
         _task(n, t, len(tasks) + processors.index(t.processor)) for n, t in system.tasks.items()
     ]
+    for meeting in set(system.meetings.values()):
+        _let_meet(system, places[tasks.index(system.entries[meeting].task)], meeting)
     places += [_processor(name, one) for name, one in system.processors.items()]
     writing = _Writing(names, {name: len(tasks) + n for n, name in enumerate(processors)})
     instructions = [writing.instruction(one) for one in program.instructions]
@@ -141,7 +143,11 @@ def _entry(system: LayeredSystem, program: Program, tasks: list[str], name: str)
     task = system.tasks[entry.task]
     thinks = task.clients and _number(task.think_time) > 0
     start = program.starts[name]
-    return EntryRow(tasks.index(entry.task), start, -entry.priority, int(task.clients), int(thinks))
+    row = EntryRow(tasks.index(entry.task), start, -entry.priority, int(task.clients), int(thinks))
+    if name in system.meetings:
+        row.meeting = list(system.entries).index(system.meetings[name])
+    row.parties = len(entry.meets)
+    return row
 
 
 def _clients(system: LayeredSystem, name: str) -> int:
@@ -176,6 +182,20 @@ def _task(name: str, task: Task, processor: int) -> PlaceRow:
     )
     place.processor, place.rank = processor, -task.priority
     return _ordered(place, name, task.discipline)
+
+
+def _let_meet(system: LayeredSystem, place: PlaceRow, meeting: str) -> None:
+    """Rank the requests of a task that meet, so that those set aside can return to their turns."""
+    if place.order == Order.AT_RANDOM:
+        one = system.entries[meeting]
+        msg = (
+            f"task {one.task}: requests for {' and '.join(one.meets)} meet, and cannot get its "
+            "thread in random order; take discipline fcfs or priority"
+        )
+        raise GraphError(msg)
+    place.meets = 1
+    if place.order == Order.IN_TURN:
+        place.order, place.by_turn = Order.RANKED, 1.0
 
 
 def _processor(name: str, processor: Processor) -> PlaceRow:
@@ -219,9 +239,9 @@ class _Writing:
                 return InstructionRow(Kind.SEND, entry=self.entries[entry])
             case Branch(ways):
                 return self._ways(Kind.BRANCH, list(ways))
-            case Answer(forwards, drawn):
+            case Answer(forwards, drawn, entry):
                 row = self._ways(Kind.ANSWER, [(p, self.entries[name]) for p, name in forwards])
-                row.drawn = int(drawn)
+                row.drawn, row.entry = int(drawn), self.entries.get(entry, NONE)
                 return row
             case Wait():
                 return InstructionRow(Kind.WAIT)

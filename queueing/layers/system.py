@@ -11,12 +11,22 @@ from headway.queueing.layers.checks import (
     check_circles,
     check_copies,
     check_flow,
+    check_meetings,
     check_names,
     check_numbers,
     check_time,
     check_use,
 )
-from headway.queueing.layers.flow import Choice, Flow, Loop, Series, Step, Together, steps_of
+from headway.queueing.layers.flow import (
+    Choice,
+    Flow,
+    Loop,
+    Series,
+    Step,
+    Together,
+    replies,
+    steps_of,
+)
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.network.subject import Subject
 from headway.records import dataclass
@@ -68,8 +78,9 @@ class LayeredSystem:
     def __post_init__(self) -> None:
         check_numbers(self.processors, self.tasks, self.entries)
         check_names(self.processors, self.tasks, self.entries)
+        check_meetings(self.tasks, self.entries)
         for name, entry in self.entries.items():
-            check_flow(name, entry, clients=self.tasks[entry.task].clients)
+            check_flow(name, entry, self.owed[name], clients=self.tasks[entry.task].clients)
         check_copies(self.processors, self.tasks)
         check_circles(self.tasks, self.entries)
         check_use(self.name, self.tasks, self.entries)
@@ -111,9 +122,47 @@ class LayeredSystem:
         }
 
     @cached_property
+    def meetings(self) -> dict[str, str]:
+        """The meeting to which requests for an entry come, by entry, for those that meet others."""
+        return {each: name for name, entry in self.entries.items() for each in entry.meets}
+
+    @cached_property
+    def asked(self) -> dict[str, tuple[str, ...]]:
+        """The entries of each task that requests are for: all but meetings."""
+        return {
+            task: tuple(name for name in own if not self.entries[name].meets)
+            for task, own in self.entries_of.items()
+        }
+
+    @cached_property
+    def holding(self) -> dict[str, tuple[str, ...]]:
+        """The entries of each task whose requests each hold a thread: a meeting, or all."""
+        return {
+            task: tuple(name for name in own if self.entries[name].meets) or own
+            for task, own in self.entries_of.items()
+        }
+
+    @cached_property
+    def owed(self) -> dict[str, tuple[str, ...]]:
+        """For each entry, the entries whose requests its flow answers, at its end by default.
+
+        A request that meets others is answered there, unless its own flow replies.
+        """
+        found = {}
+        for name, entry in self.entries.items():
+            own = () if name in self.meetings and not replies(entry.flow) else (name,)
+            late = tuple(each for each in entry.meets if not replies(self.entries[each].flow))
+            found[name] = late if entry.meets else own
+        return found
+
+    def onward(self, name: str) -> tuple[str, ...]:
+        """Entries to which an entry makes requests, and the meeting to which its own come."""
+        return (*self.entries[name].uses, *filter(None, [self.meetings.get(name)]))
+
+    @cached_property
     def callers_first(self) -> tuple[str, ...]:
         """Entries in an order in which callers come before those that they call."""
-        edges = [(name, other) for name, entry in self.entries.items() for other in entry.uses]
+        edges = [(name, other) for name in self.entries for other in self.onward(name)]
         import networkx as nx
 
         graph = nx.DiGraph(edges)

@@ -139,3 +139,36 @@ def closed_system(seed: int) -> LayeredSystem:
             "keep": Entry("log", step("keep"), priority=3),
         },
     )
+
+
+def closed_meeting(seed: int) -> LayeredSystem:
+    """The same with a thread in which requests of both kinds of clients meet."""
+    draw, system = random.Random(seed), closed_system(seed)
+
+    def step(name: str, calls: dict[str, float] | None = None) -> Step:
+        return Step(name, round(draw.uniform(0.1, 0.6), 2), calls=calls or {})
+
+    told = draw.choice(
+        [
+            step("told"),
+            Series((step("told"), Reply())),
+            Together((Series((step("told"), Reply())), step("beside")), draw.choice([1, 2])),
+        ]
+    )
+    to = draw.choice(["", "shown"])
+    flow = draw.choice(
+        [step("all"), Series((step("all", {"read": 0.5}), Reply(to), step("after")))]
+    )
+    pair = Task("cpu", discipline=Discipline(draw.choice(["fcfs", "priority"])))
+    ask = {name: Step(f"ask {name}", calls={name: 1.0}) for name in ("told", "shown")}
+    use, crawl = (system.entries[name] for name in ("use", "crawl"))
+    entries = {
+        **system.entries,
+        "use": replace(use, flow=Series((use.flow, ask["told"]))),
+        "crawl": replace(crawl, flow=Series((crawl.flow, ask["shown"]))),
+        "told": Entry("pair", told),
+        "shown": Entry("pair", step("shown"), forwards={"keep": 0.4}, priority=2),
+        "met": Entry("pair", flow, meets=("shown", "told")),
+    }
+    tasks = {**system.tasks, "pair": pair}
+    return LayeredSystem(f"closed meeting {seed}", system.processors, tasks, entries)

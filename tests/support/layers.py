@@ -115,6 +115,32 @@ def woven(system: LayeredSystem) -> LayeredSystem:
     return LayeredSystem(system.name, system.processors, system.tasks, entries)
 
 
+def with_meeting(system: LayeredSystem, seed: int) -> LayeredSystem:
+    """The same with a thread in which requests of both kinds of clients meet, and some messages.
+
+    One request is forwarded in the end, one is answered early, and messages are answered first.
+    """
+    draw = Random(seed)
+    order = Discipline(draw.choice(("fcfs", "priority")))
+    flow = Series((Step("all", 0.2, calls={"look": 0.5}), Reply("told"), Step("after", 0.1)))
+    early = Series((Step("asked", 0.1), Together((Reply(), Step("aside", 0.3)), 1)))
+    entries = {
+        "told": Entry("pair", Step("told", 0.1)),
+        "asked": Entry("pair", early, priority=2),
+        "shown": Entry("pair", Step("shown", 0.05, calls={"read": 1.0}), forwards={"keep": 0.5}),
+        "met": Entry("pair", flow, meets=("shown", "told", "asked")),
+    }
+    use, crawl, page = (system.entries[name] for name in ("use", "crawl", "page"))
+    asking = {
+        "use": replace(use, flow=Series((use.flow, Step("ask", calls={"asked": 2.0})))),
+        "crawl": replace(crawl, flow=Series((crawl.flow, Step("show", calls={"shown": 1.0})))),
+        "page": replace(page, flow=Series((page.flow, Step("tell", sends={"told": 0.5})))),
+    }
+    tasks = {**system.tasks, "pair": Task("cpu", 1, discipline=order)}
+    entries = {**system.entries, **asking, **entries}
+    return LayeredSystem(system.name, system.processors, tasks, entries)
+
+
 def _beside(number: int, entry: Entry) -> Flow:
     own = entry.flow if replies(entry.flow) else Series((entry.flow, Reply()))
     beside, behind = (Step(f"{word} {number}", 0.3) for word in ("beside", "behind"))

@@ -114,6 +114,7 @@ class LayersOfFile(Entries):
             self._number(entry.arrival_rate, *keys, "arrival_rate"),
             self._calls(entry.forwards, *keys, "forwards"),
             entry.priority,
+            tuple(entry.meets),
         )
 
     def _calls(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
@@ -193,7 +194,7 @@ class LayersOfFile(Entries):
         if len(kinds) != 1 or set(part) - {kinds[0], *_PARTS[kinds[0]]}:
             msg = (
                 "a part of a flow is the name of an activity, 'reply', a list of parts, or a table "
-                "with together (and needed), choice, or loop (and times)"
+                "with together (and needed), choice, loop (and times), or reply"
             )
             raise self.place.error(msg, *keys)
         return self._composed(kinds[0], part, steps, used, keys)
@@ -206,12 +207,14 @@ class LayersOfFile(Entries):
         used: list[str],
         keys: tuple[str, ...],
     ) -> Flow:
+        if kind == REPLY and isinstance(part[REPLY], str):
+            return Reply(part[REPLY])
         if kind == "loop":
             body = self._part(part["loop"], steps, used, keys)
             return Loop(body, self._number(part.get("times", 1.0), *keys, "times"))
         inside = part[kind]
         if not isinstance(inside, list) or not inside:
-            msg = f"{kind} is a list of parts"
+            msg = f"{kind} is {'an entry' if kind == REPLY else 'a list of parts'}"
             raise self.place.error(msg, *keys)
         if kind == "together":
             branches = tuple(self._part(each, steps, used, keys) for each in inside)
@@ -271,5 +274,5 @@ def _waits(said: Any) -> tuple[list[str] | None, Any]:
     return others, said.get("needed", len(others)) if isinstance(said, dict) else len(others)
 
 
-_PARTS = {"together": {"needed", "after"}, "choice": set(), "loop": {"times"}}
+_PARTS = {"together": {"needed", "after"}, "choice": set(), "loop": {"times"}, REPLY: set()}
 """Tables in a flow, and what else each may contain."""

@@ -1,6 +1,6 @@
 """The shape of layered services in a model file: processors, tasks, entries and activities."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.models.files.building.shapes import (
@@ -14,6 +14,7 @@ from headway.models.files.building.shapes import (
     Schema,
     TableKey,
     TableOf,
+    Texts,
     TextSchema,
     Truth,
 )
@@ -58,6 +59,7 @@ class ServiceEntry(NamedTuple):
     second_phase: StepEntry | None = None
     activities: Mapping[str, StepEntry] = {}
     flow: Any = ()
+    meets: Sequence[str] = ()
 
 
 class TaskEntry(NamedTuple):
@@ -132,8 +134,13 @@ _SERVICE: KeyTable = {
     ),
     "flow": TableKey(
         _FlowParts(),
-        "Activities in series; 'reply'; tables with together, choice or loop. In the order of "
-        "the activities by default.",
+        "Activities in series; 'reply'; tables with together, choice, loop or reply. In the order "
+        "of the activities by default.",
+    ),
+    "meets": TableKey(
+        Texts("entries"),
+        "The other entries of the task, which has one thread: begins when it has done one request "
+        "for each, and answers those that still wait.",
     ),
 }
 TASK: KeyTable = {

@@ -1,6 +1,6 @@
 """Results in LQNX files: those of another solver or a simulation, with their intervals."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from xml.etree.ElementTree import Element
@@ -43,8 +43,18 @@ class LayeredFile:
     unread: tuple[str, ...] = ()
 
 
-def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
+def results_of(
+    root: Element, met: Collection[str] = ()
+) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
     """The results in a file, and the names of those passed over.
+
+    Parameters
+    ----------
+    root
+        An element ``lqn-model``.
+    met
+        Entries whose requests meet. For these the files count the times that the thread works, for
+        any of them; headway counts how long each request has a thread, with its waiting.
 
     Examples
     --------
@@ -61,7 +71,8 @@ def results_of(root: Element) -> tuple[tuple[Expected, ...], tuple[str, ...]]:
         name = element.get("name", "")
         for key, value, width in _results(element):
             measure = _MEASURES.get((kind, key), "")
-            if not measure:
+            apart = kind == "entries" and name in met and measure != "throughput"
+            if not measure or apart:
                 unread[key] = None
                 continue
             if clients and measure == "second_phase":  # they have one time for all phases

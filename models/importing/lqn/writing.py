@@ -25,7 +25,7 @@ from headway.queueing.layers.flow import (
     Step,
     Together,
     Waits,
-    replies,
+    answered,
 )
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
@@ -133,8 +133,11 @@ def _write_task(processor: Element, system: LayeredSystem, name: str, task: Task
     element = SubElement(processor, "task", {"name": name, **attributes})
     write_fans(element, system, name)
     drawing = _Drawing(OwnNames(set()), system)
-    for each in system.entries_of[name]:
+    for each in system.asked[name]:
         _write_entry(element, drawing, each, system.entries[each])
+    for each in system.entries_of[name]:
+        if system.entries[each].meets:
+            drawing.entry(each, stated(system.entries[each].flow))
     if drawing.activities:
         graph = SubElement(element, "task-activities")
         graph.extend([*drawing.activities, *drawing.precedences, *drawing.replies])
@@ -142,9 +145,10 @@ def _write_task(processor: Element, system: LayeredSystem, name: str, task: Task
 
 def _write_entry(task: Element, drawing: "_Drawing", name: str, entry: Entry) -> None:
     """Write an entry, by phases or by activities."""
-    parts = stated(entry.flow)
+    alone = name not in drawing.system.meetings
+    parts = stated(entry.flow, early=not alone)
     phases = in_phases(parts) if parts else (Step(name),)
-    simple = phases is not None and len(phases) <= _MOST_PHASES
+    simple = alone and phases is not None and len(phases) <= _MOST_PHASES
     own = {"name": name, "type": "PH1PH2" if simple else "NONE"}
     own |= _given({}, open_arrival_rate=entry.arrival_rate, priority=entry.priority)
     element = SubElement(task, "entry", own)
@@ -204,7 +208,8 @@ class _Drawing:
     """The graph of the activities of a task."""
 
     def __init__(self, names: OwnNames, system: LayeredSystem) -> None:
-        self.names = names
+        self.names, self.system = names, system
+        self.ends: dict[str, str] = {}
         self.must = system.answering(outside=False)
         self.may = system.answering(outside=True)
         self.activities: list[Element] = []
@@ -213,14 +218,20 @@ class _Drawing:
         self.now = ""
 
     def entry(self, name: str, parts: tuple[Flow, ...]) -> None:
-        """Add the flow of an entry, with a reply where somebody waits for it, and without else."""
-        self.now = name
-        if name in self.must and not replies(Series(parts)):
-            parts = (*parts, Reply())
-        bound = partial(self._set_last, "bound-to-entry", name)
-        end = self._series(_End(bound), parts)
-        if end.open or not parts:
-            self._pass(end)
+        """Add the flow of an entry, with a reply where somebody waits for it, and without else.
+
+        A meeting follows the ends of the entries that it meets.
+        """
+        self.now, said = name, answered(Series(parts))
+        owed = () if "" in said else self.system.owed[name]
+        parts = (*parts, *(Reply(each) for each in owed if each in self.must and each not in said))
+        begin = _End(partial(self._set_last, "bound-to-entry", name))
+        if met := self.system.entries[name].meets:
+            begin = self._joined("pre-AND", [self.ends[each] for each in met], {})
+        end = self._series(begin, parts)
+        if end.open or not parts or (name in self.system.meetings and not end.last):
+            end = self._pass(end)
+        self.ends[name] = end.last
 
     def _set_last(self, key: str, value: str, _activity: str) -> None:
         self.activities[-1].set(key, value)
@@ -234,19 +245,22 @@ class _Drawing:
         match part:
             case Step():
                 return self._step(end, part)
-            case Reply() if self.now not in self.may:
-                return end
-            case Reply():
-                end = end if end.last else self._pass(end)
-                said = Element("reply-entry", name=self.now)
-                SubElement(said, "reply-activity", name=end.last)
-                self.replies.append(said)
-                return end
+            case Reply(to):
+                return self._reply(end, (to,) if to else self.system.owed[self.now])
             case Series(parts):
                 return self._series(end, parts)
         end = end if end.fork else self._pass(end)
         assert end.fork is not None  # noqa: S101 - an activity has just been put there
         return self._composed(end.fork(), part)
+
+    def _reply(self, end: _End, to: tuple[str, ...]) -> _End:
+        """Reply to the requests for these entries, if anybody may wait for them."""
+        for each in filter(self.may.__contains__, to):
+            end = end if end.last else self._pass(end)
+            said = Element("reply-entry", name=each)
+            SubElement(said, "reply-activity", name=end.last)
+            self.replies.append(said)
+        return end
 
     def _composed(self, precedence: Element, part: Flow) -> _End:
         """A choice, parallel branches or a loop, in a precedence that has a beginning."""

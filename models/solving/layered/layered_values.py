@@ -80,11 +80,10 @@ def numbers_of(means: LayeredMeans, layers: Layers) -> Amounts:
         }
         values |= _keyed(layers.key("entries", name), of)
     for name, task in system.tasks.items():
-        throughput = means.throughput(name)
-        per = np.maximum(throughput, 1e-300)
-        offered = [means.entries[each] for each in system.entries_of[name]]
+        offered = [means.entries[each] for each in system.asked[name]]
+        per = np.maximum(sum(e.throughput for e in offered), 1e-300)
         of = {
-            "throughput": throughput,
+            "throughput": means.throughput(name),
             "busy": means.busy(name),
             "utilisation": means.utilisation(name),
             "waiting_time": sum(e.throughput * e.waiting_time for e in offered) / per,

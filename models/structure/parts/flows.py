@@ -28,8 +28,15 @@ def parts_of(flow: Flow) -> tuple[Flow, ...]:
     return (flow,)
 
 
-def stated(flow: Flow) -> tuple[Flow, ...]:
+def stated(flow: Flow, *, early: bool = False) -> tuple[Flow, ...]:
     """The parts of an entry's flow, without a reply at its very end, which need not be stated.
+
+    Parameters
+    ----------
+    flow
+        The flow.
+    early
+        Whether a reply at the end must be stated, as one before a meeting.
 
     Examples
     --------
@@ -37,7 +44,7 @@ def stated(flow: Flow) -> tuple[Flow, ...]:
     ['Step']
     """
     parts = parts_of(flow)
-    return parts[:-1] if parts and isinstance(parts[-1], Reply) else parts
+    return parts[:-1] if not early and parts[-1:] == (Reply(),) else parts
 
 
 def in_phases(parts: tuple[Flow, ...]) -> tuple[Step, ...] | None:
@@ -53,7 +60,8 @@ def in_phases(parts: tuple[Flow, ...]) -> tuple[Step, ...] | None:
     match parts:
         case (Step() as first,):
             return (first,)
-        case (Step() as first, Reply(), *later) if all(isinstance(one, Step) for one in later):
+        case (Step() as first, Reply(""), _, *_) if all(isinstance(p, Step) for p in parts[2:]):
+            later = parts[2:]
             return (first, *(one for one in later if isinstance(one, Step)))
     return None
 

@@ -66,6 +66,11 @@ class Layers:
         )
 
     @property
+    def met(self) -> frozenset[str]:
+        """Entries whose requests meet those of others."""
+        return frozenset(each for entry in self.entries.values() for each in entry.meets)
+
+    @property
     def told(self) -> dict[str, tuple[str, ...]]:
         """Names of the parts whose results are shown, by the key of their kind in JSON."""
         clients = tuple(name for name, task in self.tasks.items() if task.clients)

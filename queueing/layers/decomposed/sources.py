@@ -22,6 +22,7 @@ from headway.queueing.layers.flow import (
     replies,
     steps_of,
 )
+from headway.queueing.layers.meetings import no_lone_requests
 from headway.queueing.layers.numerics.stations import NEVER
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
@@ -71,7 +72,7 @@ def no_phases(system: LayeredSystem) -> str:
                     f"entry {name} {what}, which layers taken one by one cannot follow; use method "
                     "chain, or simulation"
                 )
-    return ""
+    return no_lone_requests(system)
 
 
 @dataclass(frozen=True)

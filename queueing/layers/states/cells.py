@@ -180,9 +180,30 @@ def _step_out(w: Walk, k: int, j: int) -> None:
     line.waiting -= 1
 
 
+def parted(w: Walk, j: int) -> bool:
+    """Whether a request has come to a meeting: all that its own entry does has ended."""
+    c = w.cell[j]
+    return c.thread == j and c.address == OVER and c.tokens == 0
+
+
+def _party(w: Walk, entry: int) -> int:
+    """The request for an entry that has come to its task's meeting; none if it has not."""
+    cells = (j for j, c in enumerate(w.cell) if c.entry == entry and parted(w, j))
+    return next(cells, NONE)
+
+
+def _parties(w: Walk, meeting: int) -> list[int]:
+    """The requests that have come to a meeting."""
+    each = (_party(w, n) for n, entry in enumerate(w.entry) if entry.meeting == meeting)
+    return [j for j in each if j != NONE]
+
+
 def _come(w: Walk, k: int, j: int) -> None:
     place, line = w.place[k], w.line[k]
-    if place.order == Order.SHARED or (not place.interrupts and line.serving < place.servers):
+    free = not place.interrupts and line.serving < place.servers
+    if place.meets and _party(w, w.cell[j].entry) != NONE:
+        free = False
+    if place.order == Order.SHARED or free:
         line.serving += 1
         if k < w.tasks:
             begin(w, j)
@@ -207,6 +228,10 @@ def leave(w: Walk, k: int, j: int) -> None:
     if place.order == Order.AT_RANDOM:
         for _ in range(_draw(w, [1.0 / line.waiting] * line.waiting)):
             following = w.cell[following].next
+    while place.meets and following != NONE and _party(w, w.cell[following].entry) != NONE:
+        following = w.cell[following].next
+    if following == NONE:
+        return
     _step_out(w, k, following)
     line.serving += 1
     if k < w.tasks:
@@ -257,6 +282,8 @@ def _tell(w: Walk, instruction: InstructionRow, j: int) -> bool:
 
 def _answer(w: Walk, instruction: InstructionRow, j: int) -> bool:
     c = w.cell[w.cell[j].thread]
+    if instruction.entry != NONE:
+        c = w.cell[_party(w, instruction.entry)]
     caller, c.caller = c.caller, NONE
     w.cell[j].address += 1
     chances = w.chance[instruction.way : instruction.way + instruction.ways]
@@ -286,11 +313,25 @@ def _join(w: Walk, parent: int) -> None:
     go_on(w, parent)
 
 
+def _meet(w: Walk, task: int, meeting: int, j: int) -> None:
+    """A request has come to a meeting; with the last one the thread goes on for all of them."""
+    if len(_parties(w, meeting)) < w.entry[meeting].parties:
+        leave(w, task, j)
+    else:
+        begin(w, take(w, meeting))
+
+
 def _release(w: Walk, j: int) -> None:
     c = w.cell[j]
-    if not w.entry[c.entry].clients:
+    entry = w.entry[c.entry]
+    if entry.meeting != NONE:
+        _meet(w, entry.task, entry.meeting, j)
+        return
+    for each in _parties(w, c.entry) if entry.parties else ():
+        _drop(w, each)
+    if not entry.clients:
         _drop(w, j)
-        leave(w, w.entry[c.entry].task, j)
+        leave(w, entry.task, j)
         return
     if len(w.ends) == _DRAWS:
         raise Stopped(Ending.STILL)

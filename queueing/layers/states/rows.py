@@ -47,6 +47,7 @@ class Reason(IntEnum):
 class InstructionRow:
     """An instruction: its place, entry or ways, and the number of branches that it needs.
 
+    The entry of an answer in a meeting is that whose request is answered.
     And whether it is random which way is taken first, or whether a thread goes on before the caller
     that it answers.
     """
@@ -92,24 +93,33 @@ class WayRow:
 
 @dataclass(slots=True)
 class EntryRow:
-    """An entry: its task, first address and rank; and whether it is of clients, who think first."""
+    """An entry: its task, first address and rank; and whether it is of clients, who think first.
+
+    And the meeting to which its requests come, or the number of entries of which one meets all.
+    """
 
     task: int
     start: int
     rank: int
     clients: int
     thinks: int
+    meeting: int = NONE
+    parties: int = 0
 
 
 @dataclass(slots=True)
 class PlaceRow:
-    """A task and its processor, or a processor: order of service, and its capacity."""
+    """A task and its processor, or a processor: order of service, and its capacity.
+
+    And whether requests for a task's entries meet.
+    """
 
     order: int
     interrupts: int
     servers: int
     processor: int = NONE
     rank: int = 0
+    meets: int = 0
     by_turn: float = 0.0
     by_priority: float = 0.0
     by_work: float = 0.0
@@ -139,7 +149,11 @@ class Clock:
 
 @dataclass(slots=True)
 class Queue:
-    """A place: jobs served and waiting; for a task, also the use of its processor."""
+    """A place: jobs served and waiting; for a task, also the use of its processor.
+
+    And the requests that have come to its meeting, with their number, and those that wait until
+    it is over.
+    """
 
     serving: int = 0
     waiting: int = 0
@@ -147,6 +161,9 @@ class Queue:
     first: int = NONE
     last: int = NONE
     served_first: int = NONE
+    met: int = NONE
+    parties: int = 0
+    aside: int = NONE
     since: float = 0.0
     each: float = 0.0
     used: int = 0

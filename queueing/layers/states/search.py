@@ -27,6 +27,7 @@ from headway.queueing.layers.states.cells import (
     decided_anew,
     go_on,
     leave,
+    parted,
     settle,
     stand_behind,
     take,
@@ -90,6 +91,8 @@ def _read_tree(w: Walk, above: int, words: Iterator[int]) -> None:
     _enter_lines(w, j, position)
     for _ in range(children):
         _read_tree(w, j, words)
+    if parted(w, j):
+        w.line[w.entry[w.cell[j].entry].task].serving -= 1
 
 
 def _link(w: Walk, j: int, above: int, role: Role) -> None:

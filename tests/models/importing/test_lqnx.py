@@ -269,13 +269,14 @@ REFUSED = {
         ),
         "a join without a fork",
     ),
-    "join of two entries": (
+    "join of one of two entries": (
         """<task name="t" scheduling="fcfs"><entry name="e" type="NONE"/>
         <entry name="f" type="NONE"/><task-activities>
         <activity name="a" bound-to-entry="e"/><activity name="b" bound-to-entry="f"/>
-        <activity name="c"/><precedence><pre-AND><activity name="a"/><activity name="b"/></pre-AND>
-        <post><activity name="c"/></post></precedence></task-activities></task>""",
-        "entry e: its activities meet those of f in a join; threads in which requests",
+        <activity name="c"/><precedence><pre-AND quorum="1"><activity name="a"/>
+        <activity name="b"/></pre-AND><post><activity name="c"/></post></precedence>
+        </task-activities></task>""",
+        "the join of a, b is of 2 entries; it needs one activity of each, and all of them",
     ),
     "unknown activity": (
         activities(

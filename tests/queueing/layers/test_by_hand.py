@@ -31,10 +31,17 @@ def replicated():
     return 2 * (1 - Fraction(weights[0], sum(weights)))
 
 
+def met():
+    """Two who each come 1 s after the last deal, which begins with the later one and takes 1 s."""
+    first, other = Fraction(1, 2), Fraction(1)
+    return 2 / (first + other + 1)
+
+
 HAND = {
     "interlock": (interlocked(), Fraction(75, 182)),
     "overtaking": (overtaking(), Fraction(6, 17)),
     "quorum": (overtaking(Fraction(1, 3) + Fraction(1, 2)), Fraction(6, 19)),
+    "meeting": (met(), Fraction(4, 5)),
     "four": (replicated(), Fraction(8, 5)),
 }
 
