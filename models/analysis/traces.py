@@ -13,7 +13,7 @@ from headway.models.tables.shown import Answer
 from headway.models.tracing.keys import ANY
 from headway.models.tracing.requests import Requests
 from headway.models.tracing.services import Load, Services, services_of
-from headway.models.tracing.spread import standard_error
+from headway.models.tracing.spread import stated_error
 from headway.models.tracing.writing import entry_names, share_name, task_names
 from headway.numerals import some_of
 from headway.records import dataclass
@@ -42,7 +42,7 @@ class Beside:
     requests
         Number of requests.
     measured, error
-        Their mean response time, and its standard error [s].
+        Their mean response time, and its error, of which 1.96 are its interval [s].
     predicted
         The model's mean response time [s]; None if it has none.
     """
@@ -185,7 +185,7 @@ def _rows(
 
     def row(part: str, name: str, among: BoolArray) -> Beside:
         mine = times[among]
-        error = standard_error(mine, traces[among])
+        error = stated_error(mine, traces[among])
         predicted = answered.response_time(name)
         return Beside(load.name, part, name, len(mine), float(mine.mean()), error, predicted)
 

@@ -25,7 +25,7 @@ from headway.models.tracing.flows import (
     times_of,
 )
 from headway.models.tracing.keys import Key, Keyed
-from headway.models.tracing.spread import error_over_loads, means_apart, standard_error
+from headway.models.tracing.spread import error_over_loads, means_apart, stated_error
 from headway.models.tracing.threads import Threads
 from headway.records import dataclass
 
@@ -45,10 +45,10 @@ class Measured:
     doing
         Its blocks of stages.
     work, error
-        Mean work of its own per request, and the standard error [s].
+        Mean work of its own per request, and its error, of which 1.96 are its interval [s].
     network, network_error
-        Mean time per request that its calls took beyond the requests that they made, and the
-        standard error [s].
+        Mean time per request that its calls took beyond the requests that they made, and its
+        error [s].
     messages
         Law of the number of messages that it sends per request, by callee.
     peer
@@ -111,7 +111,7 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
             max(float(work.mean()), 0.0),
             _error(work, requests.trace[told], requests.load[told], threads, service),
             float(network[rows].mean()),
-            standard_error(network[rows], requests.trace[rows]),
+            stated_error(network[rows], requests.trace[rows]),
             messages.get(number, {}),
             peer=False,
             by_load=means_apart(work, requests.load[told]) if may_be_late[number] else (),
@@ -158,9 +158,9 @@ def _longer(by_load: Mapping[int, float], loads: IntArray) -> FloatArray:
 def _error(
     work: FloatArray, trace: IntArray, load: IntArray, threads: Threads, service: str
 ) -> float:
-    """Standard error of the mean work, including what is not known of the waiting."""
+    """Error of the mean work, including what is not known of the waiting."""
     if service in threads.longer:  # the law of waiting accounts for differences between loads
-        own = standard_error(work, trace)
+        own = stated_error(work, trace)
     else:
         own = error_over_loads(work, trace, load)
     return sqrt(own**2 + threads.doubt.get(service, 0.0) ** 2)

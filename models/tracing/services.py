@@ -14,7 +14,7 @@ from headway.models.tracing.peers import orphans_of, peers_of
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.processors import ProcessorTime, processor_times
 from headway.models.tracing.requests import Requests, requests_of
-from headway.models.tracing.spread import standard_error
+from headway.models.tracing.spread import stated_error
 from headway.models.tracing.threads import Growth, threads_of
 from headway.records import dataclass
 
@@ -37,7 +37,7 @@ class Load:
     shares
         Shares of these requests, by entry.
     response_time, error
-        Mean over all requests from outside, and its standard error [s].
+        Mean over all requests from outside, and its error, of which 1.96 are its interval [s].
     """
 
     name: str
@@ -173,5 +173,5 @@ def _load(requests: Keyed, k: int) -> Load:
         rate,
         {requests.keys[n]: float(counts[n]) / len(times) for n in np.flatnonzero(counts).tolist()},
         float(times.mean()) if len(times) else inf,
-        standard_error(times, requests.trace[rows]),
+        stated_error(times, requests.trace[rows]),
     )

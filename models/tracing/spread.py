@@ -1,4 +1,4 @@
-"""Standard errors of means over requests that may be correlated within traces and loads."""
+"""Errors of means over requests that may be correlated within traces and loads."""
 
 from math import sqrt
 
@@ -8,6 +8,7 @@ from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import IntArray
 
 _FEW = 2
+_SURE = 1.96  # standard errors of a 95% interval
 _CLEAR, _APART = 4.0, 0.05  # standard errors, and share of a mean, by which means differ
 _ROUNDING = 1e-9  # relative: times are whole nanoseconds
 
@@ -15,12 +16,13 @@ _ROUNDING = 1e-9  # relative: times are whole nanoseconds
 def standard_error(values: FloatArray, trace: IntArray) -> float:
     """Standard error of a mean of n values that may be correlated within traces.
 
-    With J traces, S_j the sum of the n_j values of trace j, and m the mean,
+    With S_j the sum of the n_j values of trace j, m the mean, and p_j = n_j / n,
 
-        se^2 = J / (J - 1) sum_j (S_j - n_j m)^2 / n^2
+        se^2 = sum_j (S_j - n_j m)^2 / n^2 / (1 - sum_j p_j^2)
 
-    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36). One trace
-    shows no spread: its error is taken to be as large as its mean, as for exponential times.
+    (a ratio estimate of clusters: Cochran, Sampling Techniques, 3rd ed., 1977, eq. 9.36), which is
+    unbiased where values are independent, whatever the n_j. One trace shows no spread: its error is
+    taken to be as large as its mean, as for exponential times.
 
     Parameters
     ----------
@@ -48,16 +50,56 @@ def standard_error(values: FloatArray, trace: IntArray) -> float:
 
 def _error_between_traces(values: FloatArray, trace: IntArray) -> float:
     """Standard error from the spread between traces; 0 for a single trace."""
-    traces = int(np.count_nonzero(np.bincount(trace)))
     off = np.bincount(trace, values - values.mean())
     spread = sqrt(float((off**2).sum()) / len(values))
-    if traces < _FEW or spread <= _ROUNDING * float(np.abs(values).max()):
+    same = _powers(trace)[0]
+    if same >= 1 or spread <= _ROUNDING * float(np.abs(values).max()):
         return 0.0
-    return spread / sqrt(len(values)) * sqrt(traces / (traces - 1))
+    return spread / sqrt(len(values)) / sqrt(1 - same)
+
+
+def _powers(trace: IntArray) -> tuple[float, float]:
+    """Sums of the second and third powers of the traces' shares of all values."""
+    share = np.bincount(trace) / len(trace)
+    return float((share**2).sum()), float((share**3).sum())
+
+
+def stated_error(values: FloatArray, trace: IntArray) -> float:
+    """The error of which 1.96 to either side of a mean are its 95% interval.
+
+    It is `standard_error`, wider by Student's t with
+
+        f = (1 - q_2)^2 / (q_2 - 2 q_3 + q_2^2),   q_k = sum_j p_j^k,
+
+    degrees of freedom, by which se^2 varies where values are independent: J - 1 for J traces of as
+    many values each, and fewer where a few traces have most of them (Bell and McCaffrey, Survey
+    Methodology 28, 2002).
+
+    Parameters
+    ----------
+    values, trace
+        As for `standard_error`.
+
+    Examples
+    --------
+    >>> values = np.array([1.0, 2.0, 4.0, 5.0])
+    >>> round(stated_error(values, np.arange(4)) / standard_error(values, np.arange(4)), 4)
+    1.6237
+    """
+    from scipy.special import stdtrit
+
+    alone = standard_error(values, trace)
+    if not len(values):
+        return alone
+    second, third = _powers(trace)
+    if second >= 1:
+        return alone
+    freedom = (1 - second) ** 2 / (second - 2 * third + second**2)
+    return alone * float(stdtrit(freedom, 0.975)) / _SURE
 
 
 def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> float:
-    """Standard error of a mean over loads that may differ by more than chance.
+    """The stated error of a mean over loads that may differ by more than chance.
 
     With means m_l, variances s_l^2 and w_l = 1 / s_l^2, Q = sum w_l (m_l - m)^2 is chi squared with
     L - 1 degrees of freedom if the loads differ by chance only. If Q exceeds that by two of its
@@ -69,18 +111,18 @@ def error_over_loads(values: FloatArray, trace: IntArray, load: IntArray) -> flo
     Parameters
     ----------
     values, trace
-        As for `standard_error`.
+        As for `stated_error`.
     load
         The number of each request's load.
 
     Examples
     --------
     >>> values, load = np.array([1.0, 1.2, 2.0, 2.2]), np.array([0, 0, 1, 1])
-    >>> one = standard_error(values, np.arange(4))
+    >>> one = stated_error(values, np.arange(4))
     >>> error_over_loads(values, np.arange(4), load) > one
     True
     """
-    alone = standard_error(values, trace)
+    alone = stated_error(values, trace)
     numbers, sizes = np.unique(load, return_counts=True)
     means = np.array([values[load == k].mean() for k in numbers])
     errors = np.array([_error_between_traces(values[load == k], trace[load == k]) for k in numbers])
