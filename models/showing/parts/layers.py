@@ -78,14 +78,18 @@ def layer_notes(solution: Solution, layers: Layers) -> list[str]:
         return []
     pools, devices = _uses(solution, layers)
     notes = list(_of_copies(solution, layers))
+    met = {one.task: " and ".join(one.meets) for one in layers.entries.values() if one.meets}
     for name, taken in pools.items():
         processor = layers.tasks[name].processor
         busy = devices.get(processor, 0.0)
         if taken >= _FULL and busy < _IDLE:
             limited = f"is {_percent(busy)} busy" if processor in devices else "has no limit"
+            advice = "give it more threads, or make what they wait for faster"
+            if name in met:
+                advice = f"requests for {met[name]} wait for each other in one of them"
             notes.append(
                 f"the threads of {name} are full ({_percent(taken)} taken) while its processor "
-                f"{processor} {limited}: give it more threads, or make what they wait for faster"
+                f"{processor} {limited}: {advice}"
             )
     if pools or devices:
         busiest = fullest(solution, layers)

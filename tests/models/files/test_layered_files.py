@@ -73,6 +73,29 @@ log = "7 ms"
 """
 
 
+MEETING = """
+name = "meeting"
+[processors.cpu]
+servers = "unlimited"
+[tasks.buyers]
+population = 40
+[tasks.buyers.entries.buy]
+demand = 1
+calls = { bid = 1 }
+[tasks.sellers]
+population = 1
+[tasks.sellers.entries.sell]
+demand = 1
+calls = { ask = 1 }
+[tasks.broker]
+processor = "cpu"
+[tasks.broker.entries]
+bid = { demand = 0.1 }
+ask = { demand = 0.1 }
+deal = { meets = ["bid", "ask"], demand = 0.2 }
+"""
+
+
 @pytest.mark.parametrize("limit", ["inf", '"inf"', '"unlimited"'])
 def test_no_limit_can_be_said_as_one_would(limit):
     layers = parse_model(SHOP.replace('"web_threads"', limit)).graph.layers
@@ -174,6 +197,15 @@ def test_a_pool_that_is_full_is_said_in_a_sentence():
     """With its processor, which has room."""
     notes = parse_model(SHOP.replace("users = 12", "users = 60")).solve().tables()[0].notes
     assert any(note.startswith("the threads of web are full") for note in notes)
+
+
+def test_a_thread_in_which_requests_meet_is_not_to_be_doubled():
+    """It is taken from the first request on, and its processor is idle until the last has come."""
+    notes = parse_model(MEETING).solve().tables()[0].notes
+    words = "has no limit: requests for bid and ask wait for each other in one of them"
+    assert any(note.endswith(words) for note in notes)
+    with pytest.raises(HeadwayError, match="give task broker a single thread"):
+        parse_model(MEETING.replace('"cpu"', '"cpu"\nthreads = 2', 1)).solve()
 
 
 REFUSED = {

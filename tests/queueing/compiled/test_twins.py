@@ -22,8 +22,8 @@ from headway.queueing.layers.program import program_of
 from headway.queueing.transient import careful
 from headway.queueing.transient.systems import poles_of_orders
 from tests.support.cases import mostly_slow
-from tests.support.layered_systems import closed_system
-from tests.support.layers import layered_system
+from tests.support.layered_systems import closed_meeting, closed_system
+from tests.support.layers import layered_system, with_meeting
 from tests.support.played import PLAYED
 
 DIGITS = 1e-13  # both round each operation to 1e-16, in the same order or nearly so
@@ -155,7 +155,8 @@ def _play(seed: int) -> Arguments:
 
 def _play_program(seed: int) -> Arguments:
     """Layered systems that use all that there is; the state is that after 50 events."""
-    score = layers.score_of(layered_system(seed))
+    system = layered_system(seed)
+    score = layers.score_of(with_meeting(system, seed) if seed % 3 == 1 else system)
     state = layers.opening(score, seed, 0)
     TWINS["play_program"](*layers.arguments(score, state, 1e9, 50))
     return layers.arguments(score, state, 1e9, 300)
@@ -163,7 +164,7 @@ def _play_program(seed: int) -> Arguments:
 
 def _explore_program(seed: int) -> Arguments:
     """States behind the first 30, of systems with all that a chain may have."""
-    system = closed_system(seed)
+    system = closed_meeting(seed) if seed % 3 == 1 else closed_system(seed)
     program = program_of(system)
     score = layers.score_of(system)
     room = Room(3000 if seed % 4 else 50, score, 40)
