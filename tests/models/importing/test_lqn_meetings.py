@@ -16,6 +16,8 @@ from headway.queueing.layers.flow import Reply
 from headway.queueing.layers.program import program_of
 from tests.models.importing.test_lqnx_written import model_of as model_from
 from tests.models.importing.test_lqnx_written import same
+from tests.support.cases import mostly_slow
+from tests.support.layered_systems import closed_meeting
 from tests.support.layers import layered_system, with_meeting
 
 NEAR = 3e-3  # the widest interval of the published means is 1% wide (95%)
@@ -105,6 +107,19 @@ def test_drawn_meetings_are_written_as_model_files(seed):
     again = parse_model(text)
     same(system_of(model)[0], system_of(again)[0])
     assert to_toml(again) == text
+
+
+@pytest.mark.parametrize("seed", mostly_slow((3, 8, 11, 0, 5, 6, 7, 9), 2))
+def test_drawn_meetings_answer_alike_when_they_are_written_as_lqnx(seed):
+    """With quorums, second phases, forwarding and answers on the way."""
+    system = closed_meeting(seed)
+    text = to_lqnx(model_from(system))
+    again = system_of(read_lqnx(parse_xml(text.encode(), "x"), "x", "x"))[0]
+    one, other = by_chain(system), by_chain(again)
+    renamed = {"met": "told_and_shown"}
+    for name, entry in one.entries.items():
+        found = other.entries[renamed.get(name, name)]
+        assert vars(found) == pytest.approx(vars(entry), rel=1e-9, abs=1e-12)
 
 
 def test_a_small_model_is_exact_unasked(tmp_path):
