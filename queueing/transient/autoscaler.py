@@ -50,6 +50,9 @@ _GRID = 4001
 """Points at which a user's own rule is evaluated."""
 
 
+_MOST_NEXT = 10_000
+"""Replicas whose next state is kept."""
+
 MOST_REPLICAS = 10_000
 """Most replicas whose service is computed, which takes some seconds."""
 
@@ -228,6 +231,14 @@ class Replicas(NamedTuple):
         """All replicas, ready and starting."""
         return self.settled + len(self.starting)
 
+    def aged(self, by: float) -> "Replicas":
+        """The same, with times counted from so much later [s]."""
+        wanted, changes = (
+            tuple((at - by, number) for at, number in each) for each in (self.wanted, self.changes)
+        )
+        starting = tuple(at - by for at in self.starting)
+        return Replicas(self.settled, starting, wanted, changes, self.fell)
+
 
 class AtLook(NamedTuple):
     """What counts at a look, whatever number it then asks for.
@@ -280,6 +291,7 @@ class Rule:
         self.law, self.near = law, _NEAR * law.interval
         self.delays = law.delays
         self._steps: dict[tuple[int, int], tuple[FloatArray, list[int]]] = {}
+        self._next: dict[tuple[Replicas, int, bool], tuple[Replicas, ...]] = {}
 
     def begin(self, count: int, time: float) -> Replicas:
         """The first replicas, all ready."""
@@ -398,6 +410,26 @@ class Rule:
             settled, starting = min(look.settled, new), look.starting[: max(new - look.settled, 0)]
         fell = look.pods.fell and not risen if new == count else new < count
         return Replicas(settled, starting, _outdoing(window, new), changes, fell)
+
+    def after_look(self, pods: Replicas, wanted: int, *, risen: bool) -> tuple[Replicas, ...]:
+        """The replicas after the next look, for each start delay; times are since the last look.
+
+        So replicas with the same past are the same at every time of the day.
+
+        Examples
+        --------
+        >>> rule = Rule(Autoscaler("utilisation", 0.5, maximum=10, start_delay=30.0))
+        >>> rule.after_look(Replicas(2), 3, risen=False)[0].starting
+        (30.0,)
+        """
+        key = pods, wanted, risen
+        if key not in self._next:
+            if len(self._next) >= _MOST_NEXT:
+                self._next.clear()
+            look = self.at(pods.aged(self.law.interval), 0.0)
+            delays = self.delays if wanted > look.number else self.delays[:1]
+            self._next[key] = tuple(self.asked(look, wanted, one, risen=risen) for one in delays)
+        return self._next[key]
 
     def interval_within(self, window: float) -> bool:
         """Whether a look now still counts at the next look, for a window of this length."""

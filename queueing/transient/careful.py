@@ -13,6 +13,7 @@ and in the same sum for second moments of sums over time. If the difference is e
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite, isqrt
 from typing import NamedTuple
 
@@ -62,6 +63,13 @@ class Columns:
     def last(self) -> int:
         """One more than the largest number of jobs."""
         return self.first + len(self.cells)
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """Sum of the probabilities, each times the number of jobs and 1; of the other moments."""
+        number = np.arange(self.first + 1, self.last + 1)[:, None]
+        of_numbers = float((self.cells[:, 0] * number).sum())
+        return of_numbers, float(np.abs(self.cells[:, 1:]).sum())
 
     def within(self, first: int, last: int) -> "Columns":
         """The same for numbers from ``first`` to below ``last``; 0 where nothing was known."""

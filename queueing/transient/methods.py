@@ -17,11 +17,12 @@ offered-load approximation for the nonstationary Erlang loss model*, Annals of A
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.queueing.transient.forward import Numbers, Piece, dot, forward, steady, total
+from headway.queueing.transient.forward import Numbers, Piece, forward, steady, total
 from headway.queueing.transient.means import Met, TimedMeans
 from headway.queueing.transient.network import TimedNetwork
 from headway.queueing.transient.service import Service
@@ -63,7 +64,8 @@ def gathered(network: TimedNetwork, times: Iterable[list[tuple[Numbers, Service]
     for parts, rate, length in zip(times, network.rates.tolist(), lengths, strict=True):
         share = length / sum(float(time.chances.sum()) for time, _ in parts)
         here = [_sums(Numbers(t.first, share * t.chances), rate, service) for t, service in parts]
-        accepted, served, jobs, busy, at_queue = np.sum([sums for sums, _ in here], axis=0).tolist()
+        each = zip(*(sums for sums, _ in here), strict=True)
+        accepted, served, jobs, busy, at_queue = map(sum, each)
         is_full = any(np.isfinite(service.places) for _, service in parts)
         rows.append((
             rate * length,
@@ -83,17 +85,33 @@ def _sums(time: Numbers, rate: float, service: Service) -> tuple[tuple[float, ..
 
     The sums: jobs that enter, jobs served, number of jobs, busy servers, and response times.
     """
-    numbers, chances = time.numbers, time.chances
-    came = rate * np.where(numbers < service.places, chances, 0.0)
-    jobs = dot(numbers, chances)
-    sums = (
-        float(came.sum()),
-        dot(service.rates(numbers), chances),
-        jobs,
-        dot(service.busy(numbers), chances),
-        jobs if service.speeds else dot(service.mean_times(numbers), came),
-    )
-    return sums, Met(Numbers(time.first, came), service)
+    first, chances = time.first, time.chances
+    laws = _laws_between(service, first, first + len(chances))
+    found = np.einsum("ij,j", laws, chances)
+    came = rate * laws[0] * chances
+    accepted, served, jobs, busy, times = found.tolist()
+    sums = (rate * accepted, served, jobs, busy, jobs if service.speeds else rate * times)
+    return sums, Met(Numbers(first, came), service)
+
+
+_BLOCK, _TABULATED = 64, 4096
+"""Numbers of jobs by which tables begin and end, and most of them in a table that is kept."""
+
+
+def _laws_between(service: Service, first: int, last: int) -> FloatArray:
+    """`_laws` of the numbers of jobs from ``first`` to below ``last``."""
+    low, high = first // _BLOCK * _BLOCK, -(-last // _BLOCK) * _BLOCK
+    laws = _laws if high - low <= _TABULATED else _laws.__wrapped__
+    return laws(service, low, high)[:, first - low : last - low]
+
+
+@lru_cache(maxsize=2**8)  # the parts of a day have few different services
+def _laws(service: Service, first: int, last: int) -> FloatArray:
+    """By number of jobs: accepted, served, jobs, busy, and response times of those accepted."""
+    number = np.arange(first, last, dtype=float)
+    accepted = np.where(number < service.places, 1.0, 0.0)
+    times = number if service.speeds else accepted * service.mean_times(number)
+    return np.array([accepted, service.rates(number), number, service.busy(number), times])
 
 
 def by_pointwise(network: TimedNetwork) -> TimedMeans:

@@ -33,8 +33,8 @@ import numpy as np
 from headway.errors import InvalidParameter
 from headway.kinds import FloatArray
 from headway.numerals import times as written
-from headway.queueing.transient.autoscaler import AtLook, Autoscaler, Replicas, Rule
-from headway.queueing.transient.branches import FEWEST, LOOKED, Branch, Gone, Serving, mixed
+from headway.queueing.transient.autoscaler import Autoscaler, Replicas, Rule
+from headway.queueing.transient.branches import FEWEST, LOOKED, Branch, Gone, Serving, Start
 from headway.queueing.transient.careful import Columns, Seen
 from headway.queueing.transient.forward import Follower, Numbers, total
 from headway.queueing.transient.means import TimedMeans
@@ -199,8 +199,9 @@ class Courses:
         assert begin is not None  # noqa: S101 - guaranteed by a need of the method
         cells = np.zeros((len(begin.chances), LOOKED if target is None else LOOKED + 2, 1))
         cells[:, 0, 0] = begin.chances / begin.chances.sum()
-        pods = self.rule.begin(count, float(network.edges[0]))
-        self.branches = [Branch(pods, 1.0, Columns(begin.first, cells), 1.0)]
+        start = Start([(1.0, Columns(begin.first, cells))])
+        self.branches = [Branch(self.rule.begin(count, 0.0), 1.0, start, 1.0)]
+        self.looked = float(network.edges[0])
         self.gone: dict[int, Gone] = {}
         self.is_new = False
         self.servings: dict[tuple[int, int], Serving] = {}
@@ -236,7 +237,8 @@ class Courses:
         if self.is_new:
             self.branches = [branch._replace(now=_anew(branch.now)) for branch in self.branches]
             self.is_new = False
-        spent: dict[Service, list[Numbers]] = {}
+        at, end = at - self.looked, end - self.looked
+        spent: dict[Service, list[tuple[Numbers, float]]] = {}
         counts = [float(branch.pods.number) for branch in self.branches]
         weights = [branch.chance for branch in self.branches]
         inner = {
@@ -250,22 +252,24 @@ class Courses:
             for (full, warming), places in alike.items():
                 serving = self.serving(full, warming)
                 here = self.follow(serving, places, rate, stop - start)
-                spent.setdefault(serving.service, []).append(here)
+                spent.setdefault(serving.service, []).extend(here)
                 chance = sum(self.branches[place].chance for place in places)
                 servers += serving.service.crowd * chance * (stop - start)
         low, high = _percentiles(counts, weights, (0.05, 0.95))
         replicas = sum(count * weight for count, weight in zip(counts, weights, strict=True))
         self.rows.append((replicas, servers / (end - at), low, high))
-        return [(total(each), service) for service, each in spent.items()]
+        return [(total(*zip(*each, strict=True)), service) for service, each in spent.items()]
 
-    def follow(self, serving: Serving, places: list[int], rate: float, length: float) -> Numbers:
-        """Follow courses whose replicas serve alike; gives the integral of their probabilities."""
+    def follow(
+        self, serving: Serving, places: list[int], rate: float, length: float
+    ) -> list[tuple[Numbers, float]]:
+        """Follow courses whose replicas serve alike; integrals of probabilities, and weights."""
         branches = [self.branches[place] for place in places]
         gone = serving.follow(branches, rate, length)
         for place, (pods, weight, *_), each in zip(places, branches, gone, strict=True):
             self.gone[place] = each
-            self.branches[place] = Branch(pods, weight, each.end, weight * each.chance)
-        return total([each.spent for each in gone], [branch.weight for branch in branches])
+            self.branches[place] = Branch(pods, weight, each.end.onward, weight * each.end.chance)
+        return [(each.spent, branch.weight) for each, branch in zip(gone, branches, strict=True)]
 
     def follower(self, service: Service) -> Follower:
         """A follower of courses with this service."""
@@ -309,7 +313,7 @@ class Courses:
         if time < edge - 1e-9 * self.law.interval:
             return
         each = enumerate(self.branches)
-        self.late.append(sum(branch.weight * self.gone[k].late for k, branch in each))
+        self.late.append(sum(branch.weight * self.gone[k].end.late for k, branch in each))
         self.is_new = True
 
     def look(self, time: float, *, risen: bool) -> None:
@@ -318,31 +322,22 @@ class Courses:
         chances: dict[Replicas, float] = {}
         above = 0.0
         for place, (pods, weight, *_) in enumerate(self.branches):
-            ready = max(sum(self.rule.ready(pods, time - self.law.interval)), 1)
-            seen = self.gone[place].looked(self.rule, ready, pods.number)
+            seen = self.gone[place].end.looked(self.rule, pods, risen=risen)
             above += weight * seen.above
-            look = self.rule.at(pods, time)
-            for wanted, chance, after in seen.wanted:
-                if weight * chance <= FEWEST:
+            for each in seen.outcomes:
+                likely = weight * each.chance
+                if likely <= FEWEST:
                     continue
-                delays = self.rule.delays if wanted > look.number else self.rule.delays[:1]
-                share = weight / len(delays)
-                for delay in delays:
-                    new = self.rule.asked(look, wanted, delay, risen=risen)
-                    self.counted(look, new, share * chance)
-                    found.setdefault(new, []).append((share, after))
-                    chances[new] = chances.get(new, 0.0) + share * chance
+                self.changes += likely * each.is_change
+                self.needless += likely * each.is_needless
+                for new in each.pods:
+                    found.setdefault(new, []).append((weight / len(each.pods), each.after))
+                    chances[new] = chances.get(new, 0.0) + likely / len(each.pods)
         self.looks.append((time, above))
-        states = max(len(branch.now.cells) for branch in self.branches)
+        self.looked = time
+        states = max(len(self.gone[place].end.columns.cells) for place in range(len(self.branches)))
         most = min(self.most, max(FEW, CELLS // states))
         self.branches = _regrouped(found, chances, most)
-
-    def counted(self, old: AtLook, new: Replicas, chance: float) -> None:
-        """Count a change of replicas, and whether it was needless."""
-        number = new.number
-        if number != old.number:
-            self.changes += chance
-            self.needless += chance if number > old.number and old.pods.fell else 0.0
 
 
 def _distinct_times(times: Sequence[float], near: float) -> list[float]:
@@ -350,11 +345,11 @@ def _distinct_times(times: Sequence[float], near: float) -> list[float]:
     return [at for k, at in enumerate(times) if k == 0 or at - times[k - 1] > near]
 
 
-def _anew(now: Columns) -> Columns:
+def _anew(now: Start) -> Start:
     """The same, with the sums of response times begun anew at 0."""
-    cells = now.cells.copy()
+    cells = now.columns.cells.copy()
     cells[:, LOOKED:] = 0.0
-    return Columns(now.first, cells)
+    return Start([(1.0, Columns(now.columns.first, cells))])
 
 
 def _regrouped(
@@ -373,7 +368,7 @@ def _regrouped(
         Branch(
             pods,
             weights[pods] / whole,
-            mixed([(share / weights[pods], after) for share, after in parts[pods]]),
+            Start((share / weights[pods], after) for share, after in parts[pods]),
             weights[pods] / whole,
         )
         for pods in kept

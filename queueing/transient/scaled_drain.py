@@ -6,12 +6,11 @@ split courses as in `headway.queueing.transient.scaled`.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from headway.queueing.transient.autoscaler import Autoscaler
-from headway.queueing.transient.branches import Branch
+from headway.queueing.transient.branches import Branch, Start
 from headway.queueing.transient.drain import REST, Drain
 from headway.queueing.transient.forward import Follower
 from headway.queueing.transient.network import TimedNetwork
@@ -100,7 +99,7 @@ class _Waiting(Courses):
             Branch(
                 pods,
                 chance / whole,
-                replace(now, cells=now.cells * weight / chance),
+                Start([(weight / chance, now.columns)]),
                 chance / whole,
             )
             for pods, weight, now, chance in self.branches

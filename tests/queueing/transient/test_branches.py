@@ -12,7 +12,7 @@ from headway.models.over.over import over_model
 from headway.queueing import MMm
 from headway.queueing.transient import branches
 from headway.queueing.transient.autoscaler import Replicas
-from headway.queueing.transient.branches import Branch, Serving
+from headway.queueing.transient.branches import Branch, Serving, Start
 from headway.queueing.transient.careful import Columns
 from headway.queueing.transient.forward import Follower
 from headway.queueing.transient.scaled import ERROR
@@ -39,7 +39,7 @@ def course(chances, weight=1.0):
     """A course that begins with these probabilities."""
     cells = np.zeros((len(chances), 5, 1))
     cells[:, 0, 0] = chances
-    return Branch(Replicas(2), weight, Columns(0, cells), weight)
+    return Branch(Replicas(2), weight, Start([(1.0, Columns(0, cells))]), weight)
 
 
 def integrated(chances):
@@ -67,7 +67,7 @@ def integrated(chances):
 def test_a_course_and_its_sums_are_as_another_integrator_has_them(error, off):
     chances = np.array([0.2, 0.1, 0.0, 0.3, 0.4])
     (gone,) = serving(error).follow([course(chances)], RATE, LENGTH)
-    found = gone.end.within(0, PLACES + 1).cells[:, :, 0]
+    found = gone.end.columns.within(0, PLACES + 1).cells[:, :, 0]
     assert np.abs(found - integrated(chances)).sum(axis=0).max() < off
 
 
@@ -107,3 +107,30 @@ def test_a_day_is_the_same_if_each_course_is_followed():
     for name in ("replicas", "response_time"):
         assert found[name] == pytest.approx(each[name], rel=2e-3)
         assert getattr(found.day, name) == pytest.approx(getattr(each.day, name), rel=1e-3)
+
+
+def test_a_course_that_ends_as_another_did_has_the_looks_of_that_one():
+    """Two starts that differ by more than the error, and whose ends differ by less than a fifth."""
+    chances, both = np.array([0.2, 0.1, 0.0, 0.3, 0.4]), serving()
+    (first,) = both.follow([course(chances)], RATE, LENGTH)
+    (other,) = both.follow([course(chances + 2 * ERROR * np.array([1, 0, 0, 0, -1]))], RATE, LENGTH)
+    assert first is not other
+    assert other.end is first.end
+    assert (
+        both.follow([course(np.array([0.0, 0.0, 0.0, 0.0, 1.0]))], RATE, LENGTH)[0].end
+        is not first.end
+    )
+
+
+def test_sums_of_the_same_columns_are_as_far_apart_as_their_numbers():
+    """Shares give a bound on the difference that all numbers have."""
+    draw = np.random.default_rng(3)
+    columns = [course(draw.dirichlet(np.ones(6))).now.columns for _ in range(3)]
+    for _ in range(20):
+        starts = [Start(zip(draw.dirichlet(np.ones(3)), columns, strict=True)) for _ in range(2)]
+        off = np.abs(starts[0].columns.cells - starts[1].columns.cells)[:, 0, 0]
+        of_numbers, of_sums = starts[0].apart(starts[1])
+        assert off @ np.arange(1, 7) <= of_numbers * (1 + 1e-9)
+        assert of_sums == 0
+        whole = starts[0].columns.cells[:, 0, 0] @ np.arange(1, 7)
+        assert starts[0].size == pytest.approx(whole, rel=1e-9)
