@@ -74,7 +74,7 @@ PLACES: dict[str, dict[str, str]] = {
         "solve": "headway.models.solving.solve:solve_model",
         "closed_form": "headway.models.solving.symbolic:model_form",
         "over": "headway.models.over.over:over_model",
-        "compare": "headway.models.analysis.comparison:compare",
+        "compare": "headway.models.analysis.traces:compare_any",
         "fit": "headway.models.inference.fitting:fit_model",
         "sensitivity": "headway.models.analysis.sensitivity:sensitivity",
         "simulate": "headway.models.simulating.runs:simulate_model",

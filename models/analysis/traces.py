@@ -1,12 +1,17 @@
 """Traces compared with a model: the measured time of each service, and the model's."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 from headway.errors import HeadwayError, InvalidParameter
+from headway.models.analysis.comparison import Comparison, compare
 from headway.models.language.frozen import Kept
+from headway.models.measured.matching import Named
 from headway.models.measured.spans.columns import BoolArray
-from headway.models.reading.traces import read_loads
+from headway.models.reading.loadtest import LoadTest, Measured
+from headway.models.reading.traces import Read, are_traces, read_loads
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
@@ -85,7 +90,47 @@ class TracesBeside(Kept, Answer):
     notes: tuple[str, ...]
 
 
-def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]) -> TracesBeside:
+def compare_any(
+    model: Model,
+    measurements: Measured,
+    x: str | None = None,
+    y: Named = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Comparison | TracesBeside:
+    """Compare a model with whatever was measured: traces service by service, if it has services.
+
+    Parameters
+    ----------
+    model, measurements, x, y, low, high
+        As for `headway.models.analysis.comparison.compare`.
+
+    Raises
+    ------
+    InvalidParameter
+        For columns and a range of load beside traces, and as for `compare_traces`.
+    MeasurementError, GraphError
+        As for `headway.models.analysis.comparison.compare`.
+    """
+    traces = _traces_in(measurements) if model.graph.layers else None
+    if traces is None:
+        return compare(model, measurements, x, y, low, high)
+    if x is not None or y is not None or (low, high) != (-math.inf, math.inf):
+        msg = "traces are one point a load; x, y, low and high are for tables: leave them out"
+        raise InvalidParameter(msg)
+    return compare_traces(model, [(traces, {})])
+
+
+def _traces_in(measurements: object) -> str | Read | None:
+    """The traces among measurements; None for anything else."""
+    if isinstance(measurements, str | PurePath):
+        return str(measurements) if are_traces([str(measurements)]) else None
+    return measurements.traces if isinstance(measurements, LoadTest) else None
+
+
+def compare_traces(
+    model: Model, places: Sequence[tuple[str | Read, Mapping[str, str]]]
+) -> TracesBeside:
     """Solve a model at the rates of some traces, and compare the response time of each service.
 
     Parameters
@@ -93,8 +138,8 @@ def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]
     model
         A model of layers, with a task for each service (``headway model`` writes one).
     places
-        Files of traces, with the parameters that differed in each, such as its ``arrival_rate`` if
-        not every trace was stored.
+        Files of traces, or traces that have been read, with the parameters that differed in each,
+        such as its ``arrival_rate`` if not every trace was stored.
 
     Raises
     ------
@@ -107,8 +152,9 @@ def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]
     rates: dict[str, float] = {}
     notes: dict[str, None] = {}
     for place, settings in places:
-        services = services_of(read_loads([place]).loads)
-        notes |= dict.fromkeys(_unknown(model, services, place))
+        read = place if isinstance(place, Read) else read_loads([place])
+        services = services_of(read.loads)
+        notes |= dict.fromkeys(_unknown(model, services))
         for load, requests in zip(services.loads, services.requests, strict=True):
             if not load.shares:
                 continue
@@ -122,14 +168,15 @@ def compare_traces(model: Model, places: Sequence[tuple[str, Mapping[str, str]]]
     return TracesBeside(model, tuple(rows), rates, tuple(filter(None, notes)))
 
 
-def _unknown(model: Model, services: Services, place: str) -> Iterator[str]:
+def _unknown(model: Model, services: Services) -> Iterator[str]:
     """Services that the model lacks; if it lacks all of them, it is refused."""
     named, parts = task_names(services), _parts(model)
     missing = [name for name, task in named.items() if task not in parts]
     if len(missing) == len(named):
         msg = (
-            f"{place}: {model.name} has no task {some_of(list(named.values()), _SHOWN)}; give a "
-            "model of these services, such as headway model writes"
+            f"{some_of([each.name for each in services.loads], _SHOWN)}: {model.name} has no task "
+            f"{some_of(list(named.values()), _SHOWN)}; give a model of these services, such as "
+            "headway model writes"
         )
         raise InvalidParameter(msg)
     if RATE not in model.parameters:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, overload
 
 from headway.kinds import Amount, FloatArray
 from headway.models.language.names import Names
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from headway.models.analysis.comparison import Comparison
     from headway.models.analysis.sensitivity import Sensitivity
+    from headway.models.analysis.traces import TracesBeside
     from headway.models.inference.fit import Fit
+    from headway.models.measured.measurements import Measurements
     from headway.models.over.days import Day
     from headway.models.over.timeline import Timeline
     from headway.models.reading.loadtest import Measured
@@ -37,6 +39,16 @@ End: TypeAlias = float | str | None
 class ModelVerbs(ModelDisplay):
     """Verbs of a model; `headway.models.door` lists the functions behind them."""
 
+    @overload
+    def compare(
+        self,
+        measurements: "Measurements",
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+    ) -> "Comparison": ...
+    @overload
     def compare(
         self,
         measurements: "Measured",
@@ -44,8 +56,18 @@ class ModelVerbs(ModelDisplay):
         y: str | None = None,
         low: float = -math.inf,
         high: float = math.inf,
-    ) -> "Comparison":
+    ) -> "Comparison | TracesBeside": ...
+    def compare(
+        self,
+        measurements: "Measured",
+        x: str | None = None,
+        y: str | None = None,
+        low: float = -math.inf,
+        high: float = math.inf,
+    ) -> "Comparison | TracesBeside":
         r"""Compare the model with measurements; see `headway.models.analysis.comparison.compare`.
+
+        Layered services are compared with traces service by service.
 
         Examples
         --------
@@ -55,7 +77,9 @@ class ModelVerbs(ModelDisplay):
         >>> model.compare(curve).relative_error.round(9).tolist()  # 3 ms for 4 ms
         [-0.25]
         """
-        comparison: Comparison = perform(self, "compare", measurements, x, y, low, high)
+        comparison: Comparison | TracesBeside = perform(
+            self, "compare", measurements, x, y, low, high
+        )
         return comparison
 
     def closed_form(self, output: str) -> Amount:

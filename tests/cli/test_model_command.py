@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from headway.errors import InvalidParameter
+from headway.models import read_model
+from headway.models.reading.loadtest import read
 from tests.models.tracing.test_traced_models import SHOP, as_jaeger, as_zipkin, otlp
 from tests.oracles.traced_services import play
 from tests.support.command import headway, refusal
@@ -520,6 +523,18 @@ def test_traces_are_compared_service_by_service(tmp_path):
     assert "every trace was stored" not in answer.out
 
 
+def test_traces_are_compared_alike_in_python(tmp_path):
+    """By path or read before, with the same words; columns and ranges are for tables."""
+    path, model = tmp_path / "t.jsonl", tmp_path / "t.toml"
+    told(tmp_path, {"t.jsonl": ASKED}, "--out", str(model))
+    printed = headway("compare", model, "--data", path).out
+    services = read_model(str(model))
+    for measured in (path, str(path), read(str(path))):
+        assert f"{services.compare(measured)}\n" == printed
+    with pytest.raises(InvalidParameter, match="traces are one point a load"):
+        services.compare(path, low=3)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -545,11 +560,8 @@ def test_calls_that_are_given_up_are_a_finding(tmp_path):
     assert "25% of all calls were given up before they were answered" in finding["text"]
 
 
-def test_a_report_beside_traces_says_what_compares_them(tmp_path):
-    """It compared each service's time with that of all."""
+def test_a_fit_to_traces_says_what_compares_them(tmp_path):
+    """It fitted each service's time to that of all."""
     told(tmp_path, {"t.jsonl": ASKED}, "--out", str(tmp_path / "t.toml"))
-    page = tmp_path / "t.html"
-    message = refusal("report", tmp_path / "t.toml", "--data", tmp_path / "t.jsonl", "--out", page)
-    assert "compares service by service" in message
     fitted = ("fit", tmp_path / "t.toml", "--data", tmp_path / "t.jsonl", "--free", "arrival_rate")
-    assert refusal(*fitted) == message
+    assert "compares service by service" in refusal(*fitted)
