@@ -1,6 +1,7 @@
 """Load tests drawn: times over throughput, and those of services beside a model."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -29,12 +30,15 @@ from headway.numerals import digits
 
 _FAINT = 0.6
 _SURE = 1.96  # standard errors of a 95% interval
+_MOST_ROWS = 20
 _ROW, _AROUND = 0.3, 1.0  # inches: height of a row of services, and of the axis with the legend
 _SHOWN = (50.0, 95.0, 99.0)  # percentiles that are drawn if tools printed them
 
 
 def load_test_figure(test: LoadTest) -> Figure:
     """Draw response time, and percentiles if there are any, over throughput.
+
+    Points of different names at one load, such as services, have a row each instead.
 
     Raises
     ------
@@ -47,6 +51,8 @@ def load_test_figure(test: LoadTest) -> Figure:
         raise MeasurementError(msg)
     times = np.array([p.response_time for p in both])
     shown = units_of(test).unit(unit("s"))
+    if are_parts(both):
+        return _rows_figure(both, shown, test.source)
     figure = sheet(5)
     axes = figure.subplots()
     for place, percent in enumerate(_SHOWN):
@@ -56,6 +62,49 @@ def load_test_figure(test: LoadTest) -> Figure:
     axes.set_ylabel(axis_label("response time", shown))
     axes.set_title(literal(test.source))
     axes.set_ylim(bottom=0)
+    light_grid(axes)
+    legend(axes)
+    return figure
+
+
+def are_parts(points: Sequence[Point]) -> bool:
+    """Whether points are parts of one run, such as the services of traces, and not loads.
+
+    Parameters
+    ----------
+    points
+        The points of a test.
+
+    Examples
+    --------
+    >>> are_parts([Point("Zipkin", name="web"), Point("Zipkin", name="db")])
+    True
+    >>> are_parts([Point("wrk", population=1), Point("wrk", population=2)])
+    False
+    """
+    names = {point.name for point in points}
+    is_loaded = any(point.population or point.offered_rate for point in points)
+    return 1 < len(names) == len(points) <= _MOST_ROWS and "" not in names and not is_loaded
+
+
+def _rows_figure(points: Sequence[Point], shown: Unit, title: str) -> Figure:
+    """A row of response times for each part."""
+    figure = sheet(_AROUND + _ROW * len(points))
+    axes = figure.subplots()
+    for place, percent in enumerate(_SHOWN):
+        each = [(p.percentiles[percent] / shown.scale, row)
+                for row, p in enumerate(points) if percent in p.percentiles]  # fmt: skip
+        if each:
+            own = style(place)
+            axes.plot(*zip(*each, strict=True), own.marker, color=own.colour, alpha=_FAINT,
+                      markersize=5, label=f"p{digits(percent)}")  # fmt: skip
+    means = np.array([p.response_time for p in points], float) / shown.scale
+    draw_points(axes, means, np.arange(len(points)), "mean")
+    axes.set_yticks(range(len(points)), [literal(p.name) for p in points])
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel(axis_label("response time", shown))
+    axes.set_title(literal(title))
     light_grid(axes)
     legend(axes)
     return figure

@@ -6,11 +6,10 @@ from matplotlib.figure import Figure
 from headway.errors import InvalidParameter
 from headway.models.analysis.sensitivity import Effect, Sensitivity
 from headway.models.plotting.figures import title_of
-from headway.models.plotting.looks.page import LETTER, WIDTH, sheet, size_of
+from headway.models.plotting.looks.page import LETTER, sheet
 from headway.models.plotting.pieces import HATCHES, MODELLED, QUIET, SECOND, light_grid
 
 _LEAST = 1e-3  # least elasticity that has a bar
-_BESIDE = 0.15  # room beside the bars for their numbers, relative to the longest
 
 
 def sensitivity_figure(sensitivity: Sensitivity) -> Figure:
@@ -49,8 +48,10 @@ def _draw_bars(axes: Axes, bars: list[tuple[str, Effect]]) -> None:
     for bar, size in zip(drawn, sizes, strict=True):
         bar.set_hatch(HATCHES[0] if size > 0 else HATCHES[1])
         bar.set_edgecolor("white")
-    axes.bar_label(drawn, [f"{size:+.2f}" for size in sizes], padding=3)
+    axes.bar_label(drawn, [f"{size:+.2f}" if size > 0 else "" for size in sizes], padding=3)
+    for row, size in enumerate(sizes):
+        if size <= 0:  # beside the line at zero, where no name of a parameter is
+            axes.annotate(f"{size:+.2f}", (0, row), (4, 0), textcoords="offset points", va="center")
     axes.axvline(0, color=QUIET, linewidth=0.8)
-    longest = max(size_of(name)[0] for name, _ in bars)
-    axes.margins(x=max(_BESIDE, size_of("-0.00")[0] / (WIDTH - longest)))
+    axes.margins(x=0.15)
     light_grid(axes)

@@ -1,10 +1,12 @@
 """Loads at which stations are always busy, for many values of other parameters at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from math import isinf
 
 import numpy as np
 
+from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import station_at
@@ -15,6 +17,7 @@ _ROUNDS = 12
 _CLOSE = 1e-9  # difference from 1 of the work offered to a station over what it can do
 # distance of two loads, relative to them, whose secant tells where a pool would be full
 _APART = 1e-4
+_SHORTER = (0.0, 0.003, 0.03)  # shares of a step that are left out if layers do not settle
 _BESIDE = 1e-6  # relative distance from a limit at which both sides of it are tried
 
 
@@ -156,9 +159,19 @@ class _Search:
             ahead = np.where(is_found, here, np.minimum(each.min(axis=0), most))
             if (ahead == here).all():
                 break
-            before, was, here = here, now, ahead
-            now = self._all_spare(names, here)
+            before, was = here, now
+            here, now = self._towards(names, here, ahead)
         return np.where(np.abs(now) < 1e3 * _CLOSE, here, far)
+
+    def _towards(
+        self, names: Sequence[str], here: FloatArray, ahead: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The loads ahead, or shortly before them if layers do not settle there."""
+        for short in _SHORTER:
+            loads = ahead - short * (ahead - here)
+            with suppress(GraphError):
+                return loads, self._all_spare(names, loads)
+        return ahead, self._all_spare(names, ahead)
 
     def _all_spare(self, names: Sequence[str], loads: FloatArray) -> FloatArray:
         """The same of several pools, of which one solution knows all."""

@@ -10,7 +10,9 @@ from headway.errors import MeasurementError
 from headway.models.analysis.audit import Audit
 from headway.models.auditing.finding import Severity, kind_words
 from headway.models.language.scales import Scale, units_of
+from headway.models.measured.spans.forms import FORMS
 from headway.models.plotting.graphs.tested import tested_figure
+from headway.models.plotting.loadtests import are_parts
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import (
     CHANGE,
@@ -39,7 +41,8 @@ from headway.models.tables.table import Column, Table
 from headway.numerals import counted, four_digits, grouped
 from headway.records import dataclass
 
-_ASKED = "Can this load test be trusted?"
+_ASKED, _OF_TRACES = "Can this load test be trusted?", "Can these traces be trusted?"
+_TRACERS = frozenset(form.name for form in FORMS)
 _VERDICTS = {
     Severity.ERROR: "No",
     Severity.WARNING: "With care",
@@ -107,6 +110,8 @@ def tested(test: LoadTest) -> list[Block]:
     """A picture of what was tested, and how to learn more about its inside."""
     with matplotlib.rc_context({"text.parse_math": False}):
         words = "Who sends requests, and what answers them. The test says nothing about its inside."
+        if _are_traces(test):
+            return [Words("headway model makes a model of these services from the same files.")]
         drawn = PageFigure(inline_svg(tested_figure(test), "tested", words), words)
     return [
         Drawn(drawn, words),
@@ -124,15 +129,23 @@ def _headline(audit: Audit) -> Headline:
     why = (
         f": {counted(len(counts[worst]), worst.value)} ({named}), explained below" if named else ""
     )
+    asked = _OF_TRACES if _are_traces(audit.test) else _ASKED
     if not named and audit.is_blind:
-        return Headline(_ASKED, f"Perhaps: {BLIND}.")
+        return Headline(asked, f"Perhaps: {BLIND}.")
     top = _top(audit)
     reached = f"; the highest throughput was {top}" if top else ""
-    return Headline(_ASKED, f"{_VERDICTS[worst]}{why}{reached}.")
+    return Headline(asked, f"{_VERDICTS[worst]}{why}{reached}.")
+
+
+def _are_traces(test: LoadTest) -> bool:
+    """Whether spans were read, of which each point is a service."""
+    return bool(test.points) and {point.tool for point in test.points} <= _TRACERS
 
 
 def _top(audit: Audit) -> str:
-    """The highest throughput as text; empty if none was measured."""
+    """The highest throughput as text; empty if none was measured, or each is of another part."""
+    if are_parts(audit.test.points):
+        return ""
     rates = [point.throughput for point in audit.test.points if point.throughput is not None]
     return f"{four_digits(float(np.max(rates)))} op/s" if rates else ""
 
@@ -160,6 +173,9 @@ def _drawing(audit: Audit) -> PageFigure | None:
         drawn = [line.get_label() for line in figure.axes[0].get_lines()]
         tails = [str(label) for label in drawn if str(label).startswith("p")]
         more = f", and the percentiles {', '.join(tails)}," if tails else ""
+        if are_parts(audit.test.points):
+            words = f"Mean response time{more} of each part of the test."
+            return PageFigure(inline_svg(figure, "test", words), words)
         words = f"Mean response time{more} over throughput, a mark for each point of the test."
         return PageFigure(inline_svg(figure, "test", words), words, readings(figure))
 

@@ -22,6 +22,7 @@ from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.legends import legend, make_room
 from headway.models.reading.loadtest import LoadTest
 from headway.models.reports.contents import Light
+from headway.models.reports.kinds.audited import audited_contents
 from headway.models.reports.kinds.builds import BuildsReport, builds_contents
 from headway.models.reports.kinds.days import DayReport, day_contents
 from headway.models.reports.kinds.making import make_report
@@ -219,3 +220,13 @@ def test_an_answer_says_at_once_that_its_model_misses_the_data(times, is_doubted
 
     answer = measured_contents(measured_report(model, data)).headline.answer
     assert ("But the model misses the measured points by 33.3%." in answer) == is_doubted
+
+
+def test_services_of_traces_have_a_row_each_and_no_common_throughput():
+    page = make_report(None, data_path("traces/open-010.otlp.jsonl.gz"))
+    contents = audited_contents(page)
+    rows = [text.get_text() for text in page.audit.plot().axes[0].get_yticklabels()]
+
+    assert contents.headline.question == "Can these traces be trusted?"
+    assert "throughput" not in contents.headline.answer
+    assert rows == ["auth", "catalog", "front", "price", "store"]
