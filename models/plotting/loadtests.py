@@ -99,7 +99,7 @@ def _rows_figure(points: Sequence[Point], shown: Unit, title: str) -> Figure:
             axes.plot(*zip(*each, strict=True), own.marker, color=own.colour, alpha=_FAINT,
                       markersize=5, label=f"p{digits(percent)}")  # fmt: skip
     means = np.array([p.response_time for p in points], float) / shown.scale
-    draw_points(axes, means, np.arange(len(points)), "mean")
+    draw_points(axes, means, np.arange(len(points), dtype=float), "mean")
     axes.set_yticks(range(len(points)), [literal(p.name) for p in points])
     axes.invert_yaxis()
     axes.set_xlim(left=0)
