@@ -19,7 +19,7 @@ from tests.cli.test_model_command import (
     told,
 )
 from tests.models.tracing.test_traced_models import otlp
-from tests.support.command import headway
+from tests.support.command import headway, refusal
 
 
 def test_traces_are_audited_as_such(tmp_path):
@@ -82,3 +82,9 @@ def test_the_share_of_traces_that_spans_say_was_kept_is_said_with_their_rate(tmp
     [point] = read(path).points
     assert "The rate is that of the stored traces, 10% of all." in point.notes
     assert {each.kind for each in audit(path).findings} == {"sampled"}
+
+
+def test_a_folder_of_impossible_spans_is_refused_in_one_line(tmp_path):
+    """It ended in a traceback: the file is not the one that was named."""
+    (tmp_path / "t.json").write_text(otlp({"endTimeUnixNano": "10"}))
+    assert "a span ends before it starts" in refusal("audit", tmp_path)

@@ -24,7 +24,13 @@ from headway.models.measured.spans.columns import (
 )
 from headway.models.measured.spans.forms import OTLP, Form, documents, nobody, share_kept
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
-from headway.models.measured.spans.span import BrokenSpan, Span, check_broken, too_short_by
+from headway.models.measured.spans.span import (
+    BrokenSpan,
+    Span,
+    broken_span,
+    check_broken,
+    too_short_by,
+)
 from headway.records import dataclass
 
 MOST_OPERATIONS = 10_000
@@ -373,7 +379,7 @@ class SpanFiles:
         service = spans.services[spans.service[row]]
         trace = list(self.traces)[spans.trace[row]]
         why = f"spans of {quoted(service)} are each other's parents in a circle"
-        return BrokenSpan(spans.name, trace, why)
+        return broken_span(spans.name, trace, why)
 
 
 def _slices(text: bytes, begins: IntArray, ends: IntArray) -> Iterator[str]:

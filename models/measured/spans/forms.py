@@ -15,6 +15,7 @@ from headway.models.measured.spans.span import (
     BrokenSpan,
     Span,
     SpanKind,
+    broken_span,
     entries_of,
     method_of,
     operation_of,
@@ -54,10 +55,10 @@ def _checked(
     """A span, or what is wrong with it."""
     try:
         built = build(span, about, source)
-    except BrokenSpan as broken:
-        return broken
+    except BrokenSpan as error:
+        return error
     why = wrong_with(built)
-    return BrokenSpan(source, built.trace, why) if why else built
+    return broken_span(source, built.trace, why) if why else built
 
 
 def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:

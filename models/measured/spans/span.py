@@ -76,27 +76,38 @@ class BrokenSpan(MeasurementError):
 
     Parameters
     ----------
-    source, trace
-        Its file, and the identifier of its trace, if it has one.
-    why
-        What is wrong with it.
+    message
+        What is wrong, where, and how to mend it.
+    trace, why
+        The identifier of its trace, if it has one, and what is wrong with it.
     """
 
-    def __init__(self, source: str, trace: str, why: str) -> None:
-        where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
-        super().__init__(f"{source}: {where}{why}{mend}")
+    def __init__(self, message: str, trace: str = "", why: str = "") -> None:
+        super().__init__(message)
         self.trace, self.why = trace, why
+
+
+def broken_span(source: str, trace: str, why: str) -> BrokenSpan:
+    """What to say of an impossible span of a file.
+
+    Parameters
+    ----------
+    source, trace, why
+        Its file, the identifier of its trace, if it has one, and what is wrong with it.
+    """
+    where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
+    return BrokenSpan(f"{source}: {where}{why}{mend}", trace, why)
 
 
 _MOST_BROKEN = 0.05  # share of traces left out above which the file is at fault
 
 
-def check_broken(broken: Collection[BrokenSpan], traces: int) -> None:
+def check_broken(spans: Collection[BrokenSpan], traces: int) -> None:
     """Refuse traces if more than one in twenty has an impossible span.
 
     Parameters
     ----------
-    broken
+    spans
         One such span for each trace that has any.
     traces
         Number of traces, including these.
@@ -106,8 +117,8 @@ def check_broken(broken: Collection[BrokenSpan], traces: int) -> None:
     BrokenSpan
         The first of them.
     """
-    if len(broken) > _MOST_BROKEN * traces:
-        raise next(iter(broken))
+    if len(spans) > _MOST_BROKEN * traces:
+        raise next(iter(spans))
 
 
 def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
@@ -133,7 +144,7 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
     if (type(value) is int or type(value) is float) and 0 <= (time := value * unit) < _LATEST:
         return round(time)
     trace = text_at(span, "traceId") or text_at(span, "traceID")
-    raise BrokenSpan(source, trace, f"a span has no {key} as a whole number of a clock's time")
+    raise broken_span(source, trace, f"a span has no {key} as a whole number of a clock's time")
 
 
 def too_short_by(first: int, longest: int) -> int:
