@@ -275,7 +275,7 @@ def main() -> None:
         return
     for seed in [] if told.stored else seeds:
         _keep(seed, trip(seed, told.traces, told.adverse, tuple(told.services)))
-    _print_figures([figure for seed, figure in stored() if seed in seeds])
+    print("\n".join(table([figure for seed, figure in stored() if seed in seeds])))
 
 
 def stored() -> list[tuple[int, Figure]]:
@@ -302,7 +302,7 @@ def _keep(seed: int, figures: list[Figure]) -> None:
     print(f"# {seed}: {', '.join(off)}", flush=True)
 
 
-def _print_figures(figures: list[Figure]) -> None:
+def table(figures: list[Figure]) -> list[str]:
     """Shares and errors over all systems."""
 
     def of(kind: str) -> list[Figure]:
@@ -311,16 +311,28 @@ def _print_figures(figures: list[Figure]) -> None:
     work, pools = of("work"), of("threads")
     seen = [each for each in pools if each.found < inf]
     narrow = [each.high - each.low <= 0.2 * each.found for each in seen]
-    reach = [(each.high - each.low) / (each.high + each.low) for each in work]
-    print(f"entries with the right calls, each of the right kind  {_share_right(of('structure'))}")
-    print(f"mean numbers of calls, off by                         {_errors(of('calls'))}")
-    print(f"work within its 95% interval                          {_share_inside(work)}")
-    print(f"this interval to either side, relative to the work    {100 * np.mean(reach):.1f}%")
-    print(f"threads within 10% where requests waited              {_share_right(seen)}")
-    print(f"threads within what is stated, bounds included        {_share_inside(pools)}")
-    print(f"threads that are stated to 10%, where seen            {_share(narrow)}")
-    print(f"response times at 1.3 times the highest load, off by  {_errors(of('response'))}")
-    print(f"the same by layers of the true services               {_errors(of('layers'))}")
+    reach = np.array([(each.high - each.low) / 2 for each in work])
+    off = np.array([each.found - each.true for each in work])
+    return [
+        f"entries with the right calls, each of the right kind  {_share_right(of('structure'))}",
+        f"mean numbers of calls, off by                         {_errors(of('calls'))}",
+        f"work within its 95% interval                          {_share_inside(work)}",
+        f"its errors over those stated, root mean square        {_spread_of(off / reach * 1.96)}",
+        f"its interval to either side, relative to it           {_mean(reach, work)}",
+        f"threads within 10% where requests waited              {_share_right(seen)}",
+        f"threads within what is stated, bounds included        {_share_inside(pools)}",
+        f"threads that are stated to 10%, where seen            {_share(narrow)}",
+        f"response times at 1.3 times the highest load, off by  {_errors(of('response'))}",
+        f"the same by layers of the true services               {_errors(of('layers'))}",
+    ]
+
+
+def _spread_of(off: FloatArray) -> str:
+    return f"{np.mean(off**2) ** 0.5:.2f}"
+
+
+def _mean(reach: FloatArray, work: list[Figure]) -> str:
+    return f"{100 * np.mean(reach / [each.true for each in work]):.1f}% in the mean"
 
 
 def _share_right(figures: list[Figure]) -> str:
