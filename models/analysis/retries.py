@@ -1,5 +1,8 @@
 """Whether retries bring a server down: a model's states, and the loads at which it tips over."""
 
+from collections.abc import Iterator
+from math import isfinite, isnan
+
 import numpy as np
 
 from headway.errors import GraphError
@@ -12,10 +15,28 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.models.tables.shown import Answer
 from headway.queueing.flows.clients import Clients
 from headway.queueing.methods.choice import choose
+from headway.queueing.retries.lasting import (
+    STAYING_LOADS_MEASURED,
+    STAYING_MEASURED,
+    loads_measured,
+    times_measured,
+)
 from headway.queueing.retries.methods import timed_queues
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import Tipping, curve, tipping
 from headway.records import dataclass
+
+_POISSON = "attempts are taken as a Poisson stream; bursts as a fluid, without chance"
+_SHORT = (
+    "attempts bunch together at so short a timeout, so the good state is worse than this "
+    "and tips sooner; headway solve follows each attempt"
+)
+_UNKNOWN = "how long a state lasts is not known here: its Markov chain has too many states"
+_BUDGET = "with a retry budget, the good state lasts at least as long as without one"
+
+SHORT = 3.0
+"""Service times of a timeout below which the queue changes little between attempts. Chosen: for
+half a service time a Poisson stream of attempts has 72% answered, and a simulation 50%."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +87,44 @@ class Retries(Answer):
         """
         return curve(self.queue, self.clients)
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is approximate, and the measured errors of what is said.
+
+        Examples
+        --------
+        >>> from headway.models import ModelGraph
+        >>> from headway.queueing import MMm
+        >>> graph = ModelGraph("server").station("server", MMm(0.008, 4))
+        >>> graph = graph.impatient({"timeout": 0.1, "retries": 3})
+        >>> retries(graph.at(arrival_rate=400.0)).doubts[0]
+        'attempts are taken as a Poisson stream; bursts as a fluid, without chance'
+        """
+        return tuple(self._doubts())
+
+    @property
+    def approximation(self) -> str:
+        """`doubts` in one line."""
+        return "; ".join(self.doubts)
+
+    def _doubts(self) -> Iterator[str]:
+        yield _POISSON
+        if self.queue.timeout < SHORT * self.queue.service_time:
+            yield _SHORT
+        found = self.tipping
+        if found.lasts is not None:
+            yield f"the load up to which the good state lasts: {loads_measured(self.queue)}"
+        if found.stays is not None:
+            yield f"the load above which the bad state lasts: {STAYING_LOADS_MEASURED}"
+        if found.alone is None:
+            yield _UNKNOWN
+        elif isfinite(found.alone[0]) and not isnan(found.pulse):
+            yield f"times until it tips by chance: {times_measured(self.queue)}"
+        if found.lasts is not None and isfinite(float(self.clients.retry_budget)):
+            yield _BUDGET
+        if found.recovers is not None:
+            yield f"when the bad state ends: {STAYING_MEASURED}"
+
     def __repr__(self) -> str:
         return f"Retries({self.model}, {len(self.tipping.states)} states)"
 
@@ -93,6 +152,12 @@ def retries(model: Model) -> Retries:
         )
         raise GraphError(msg)
     network = network_with_clients(model)
+    if network.clients is None or not network.clients.gives_up:
+        msg = (
+            f"{model.name}: its clients never time out; give its arrivals a timeout and retries, "
+            'as timeout = "1 s" and retries = 3'
+        )
+        raise GraphError(msg)
     next(choose(network, "attempts"))  # refuses what the method does not solve
     ((queue, clients, load),) = timed_queues(network)
     if not load > 0:

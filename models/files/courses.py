@@ -56,6 +56,9 @@ OF_MEAN = "of_mean"
 
 _CLOCK = re.compile(r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?")
 _LOCAL = re.compile(r"\s*\d{4}-\d\d-\d\d[T ][\d:.,]*\s*")
+_CHANGED = "; where clocks change, give each time its zone, as in 2026-10-25T02:00:00+01:00"
+"""How to mend points in time without a zone on a day of 23 or 25 hours."""
+
 _ZONED = re.compile(r"\s*\d{4}-.*[+-](?!00(:?00)?\s*$)\d\d(:?\d\d)?\s*")
 _OF_UNKNOWN = re.compile(r"\bper\b|_per_|/")
 _REGULAR = 0.8
@@ -152,7 +155,8 @@ def rates_of_text(text: str, source: str) -> TimedRates:
     ends = _ends(header, when, rows, source)
     cells = zip([row[what] for _, row in rows], lines, strict=True)
     amounts = np.array([_amount(cell, f"{source}:{line}") for cell, line in cells])
-    return timed(starts, amounts, header[what], lines, source, ends)
+    is_local = any(_LOCAL.fullmatch(row[when]) for _, row in rows)
+    return timed(starts, amounts, header[what], lines, source, ends, _CHANGED if is_local else "")
 
 
 def timed(
@@ -162,6 +166,7 @@ def timed(
     lines: Sequence[int],
     source: str,
     ends: FloatArray | None = None,
+    hint: str = "",
 ) -> TimedRates:
     """Rates by time from a column of rates or of counts, whose times increase without a gap."""
     if len(starts) < 2:
@@ -174,9 +179,9 @@ def timed(
         )
         raise MeasurementError(msg)
     steps = np.diff(starts)
-    _check_order(steps, lines, source)
+    _check_order(steps, lines, source, hint)
     if ends is None:
-        _check_gaps(steps, lines, source)
+        _check_gaps(steps, lines, source, hint)
         end = float(starts[-1] + steps[-1])
     else:
         _check_ends(starts, ends, lines, source)
@@ -229,25 +234,25 @@ def _check_ends(starts: FloatArray, ends: FloatArray, lines: Sequence[int], sour
         raise MeasurementError(msg)
 
 
-def _check_order(steps: FloatArray, lines: Sequence[int], source: str) -> None:
+def _check_order(steps: FloatArray, lines: Sequence[int], source: str, hint: str) -> None:
     back = np.flatnonzero(steps <= 0)
     if len(back):
         what = "goes backwards" if steps[back[0]] < 0 else "is the same"
         msg = (
             f"{source}:{lines[back[0] + 1]}: the time {what} as in the row before; sort the rows, "
-            "and give each time once"
+            f"and give each time once{hint}"
         ).replace("backwards as in", "backwards from")
         raise MeasurementError(msg)
 
 
-def _check_gaps(steps: FloatArray, lines: Sequence[int], source: str) -> None:
+def _check_gaps(steps: FloatArray, lines: Sequence[int], source: str, hint: str) -> None:
     usual = float(np.median(steps))
     regular = np.abs(steps - usual) < 1e-6 * usual
     gap = np.flatnonzero(steps > 1.5 * usual)
     if len(gap) and len(steps) >= 4 and regular.mean() >= _REGULAR:
         msg = (
             f"{source}:{lines[gap[0] + 1]}: a gap: {digits(steps[gap[0]])} s after the row before, "
-            f"where rows come every {digits(usual)} s; fill it in"
+            f"where rows come every {digits(usual)} s; fill it in{hint}"
         )
         raise MeasurementError(msg)
 

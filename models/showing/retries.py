@@ -7,24 +7,11 @@ from typing import Any
 from headway.models.analysis.retries import Retries
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, unit
-from headway.models.tables.description import Description, Field, Records, common, field
+from headway.models.tables.description import Description, Field, Records, common, field, only_csv
 from headway.models.tables.table import Column, Table
 from headway.queueing.retries.attempts import Stability
-from headway.queueing.retries.lasting import (
-    LASTING,
-    STAYING_LOADS_MEASURED,
-    STAYING_MEASURED,
-    loads_measured,
-    times_measured,
-)
+from headway.queueing.retries.lasting import LASTING
 
-_POISSON = "attempts are taken as a Poisson stream; bursts as a fluid, without chance"
-_SHORT = (
-    "attempts bunch together at so short a timeout, so the good state is worse than this "
-    "and tips sooner; headway solve follows each attempt"
-)
-_UNKNOWN = "how long a state lasts is not known here: its Markov chain has too many states"
-_BUDGET = "with a retry budget, the good state lasts at least as long as without one"
 _SECONDS = unit("s")
 
 
@@ -36,34 +23,10 @@ def describe(retries: Retries) -> Description:
         scale=lambda: _scale(retries),
         tables=lambda scale: [
             _summary(retries, scale),
-            records.table("states", scale, tuple(_of_states(retries))),
+            records.table("states", scale, retries.doubts),
         ],
         document=lambda rows: {**_document(retries), "states": rows},
     )
-
-
-def _of_states(retries: Retries) -> Iterator[str]:
-    yield _POISSON
-    if retries.queue.timeout < SHORT * retries.queue.service_time:
-        yield _SHORT
-    found = retries.tipping
-    if found.lasts is not None:
-        yield f"the load up to which the good state lasts: {loads_measured(retries.queue)}"
-    if found.stays is not None:
-        yield f"the load above which the bad state lasts: {STAYING_LOADS_MEASURED}"
-    if found.alone is None:
-        yield _UNKNOWN
-    elif isfinite(found.alone[0]) and not isnan(found.pulse):
-        yield f"times until it tips by chance: {times_measured(retries.queue)}"
-    if found.lasts is not None and isfinite(float(retries.clients.retry_budget)):
-        yield _BUDGET
-    if found.recovers is not None:
-        yield f"when the bad state ends: {STAYING_MEASURED}"
-
-
-SHORT = 3.0
-"""Service times of a timeout below which the queue changes little between attempts. Chosen: for
-half a service time a Poisson stream of attempts has 72% answered, and a simulation 50%."""
 
 
 def _scale(retries: Retries) -> Scale:
@@ -79,6 +42,7 @@ def _states(retries: Retries) -> Iterator[Field]:
     yield field("attempt_rate", rates, retries.unit, "attempts", common)
     yield field("goodput", found.goodput, retries.unit, "goodput", common)
     yield field("late", [one.late for one in found.states], ONE, "attempts that fail")
+    yield only_csv("approximation", [retries.approximation] * len(found.states))
 
 
 def _name(retries: Retries, place: int) -> str:
@@ -152,4 +116,5 @@ def _notes(retries: Retries) -> Iterator[str]:
 
 
 def _document(retries: Retries) -> dict[str, Any]:
-    return {"model": retries.model, **{name: each[0] for name, each in _facts(retries).items()}}
+    facts = {name: each[0] for name, each in _facts(retries).items()}
+    return {"model": retries.model, **facts, "approximation": retries.approximation}

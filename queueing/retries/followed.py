@@ -289,7 +289,10 @@ class _Turns:
     def spend(self, retries: float) -> None:
         """Reduce the probability of a retry to what the retry budget allows."""
         budget = float(self.clients.retry_budget)
-        self.share = min(1.0, self.share * budget / retries) if retries > 0 else 1.0
+        if budget > 0:
+            self.share = min(1.0, self.share * budget / retries) if retries > 0 else 1.0
+        else:
+            self.share = 0.0
 
     def attempts(self) -> Iterator[FloatArray]:
         """For each attempt of a request, the mean number that find n jobs."""

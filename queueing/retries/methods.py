@@ -71,7 +71,7 @@ def no_erlang_a(network: Network) -> str:
 
 def _spread(clients: Clients) -> str:
     if clients.leaves and np.any(np.asarray(clients.patience_scv) != 1):
-        return "headway has laws of exponential patience only; simulate"
+        return "headway has laws of exponential patience only (scv = 1); simulate"
     return ""
 
 
@@ -96,6 +96,8 @@ def no_orbit(network: Network) -> str:
 def no_timeouts(network: Network) -> str:
     """Refuse all but timeouts that servers do not notice."""
     clients = network.clients or Clients()
+    if not clients.gives_up and _spread(clients):
+        return _spread(clients)
     if clients.leaves or not clients.gives_up:
         return "method attempts needs clients with a timeout and without patience; simulate"
     if clients.server_notices:

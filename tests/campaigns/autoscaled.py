@@ -126,8 +126,8 @@ def table(rows):
 
 
 def main():
-    """Store the rows, and print the table of the page."""
-    campaigns.seeded_rows(both, __doc__, 100, PAGE, TITLES)
+    """Store the rows together with those of other seeds, and print the table of the page."""
+    campaigns.renewed(both, __doc__, 100, PAGE, TITLES)
     print("\n".join(table(campaigns.stored_rows(PAGE))))
 
 

@@ -60,6 +60,19 @@ def clients(text, model=POOL):
             (),
             "d.csv:3: the period ends no later than it starts",
         ),
+        (
+            POOL,
+            "time,rate\n2026-10-25 01:00,5\n2026-10-25 02:00,6\n2026-10-25 02:00,7\n",
+            (),
+            "d.csv:4: the time is the same as in the row before; sort the rows, and give each time "
+            "once; where clocks change, give each time its zone, as in 2026-10-25T02:00:00+01:00",
+        ),
+        (
+            POOL,
+            "time,rate\n" + "".join(f"2026-03-29 {hour:02d}:00,5\n" for hour in (0, 1, 3, 4, 5, 6)),
+            (),
+            "fill it in; where clocks change, give each time its zone",
+        ),
         (POOL, "time,rate_per_day\n0,5\n60,6\n", (), "has a unit that headway does not know"),
         (POOL, "", (), "it needs a header such as time_s,rate_per_s"),
         (POOL, DAY, ("--every", "9h"), "no longer than the day"),

@@ -82,10 +82,11 @@ def moment(at: float, length: float) -> str:
     minutes = round(at / 60)
     days, rest = divmod(minutes, 1440)
     clock = f"{rest // 60:02d}:{rest % 60:02d}"
-    shown = days and not (days == 1 and rest == 0) and days < 1000
+    is_end = days == 1 and rest == 0 and length <= 86400
+    shown = days and not is_end and days < 1000
     if at % 60 and length < 24 * 3600:
         clock += f":{round(at) % 60:02d}"
-    return f"{days}d {clock}" if shown else ("24:00" if days == 1 and rest == 0 else clock)
+    return f"{days}d {clock}" if shown else ("24:00" if is_end else clock)
 
 
 def _known(values: Any) -> list[float | None]:

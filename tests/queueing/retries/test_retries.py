@@ -379,3 +379,12 @@ def test_what_a_bad_state_leaves_is_sure_within_a_tenth_after_a_time(persistence
     assert left.mean() == pytest.approx(found.drains * time, rel=0.005)
     near = np.abs(left / (found.drains * time) - 1) < 0.1
     assert near.mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_a_budget_of_nothing_is_no_retries():
+    """Four servers at four fifths of their capacity; every try that fails is the last."""
+    some, none = ({"timeout": 0.1, "retries": 3, **more} for more in ({"retry_budget": 0.0}, {}))
+    found = server(some, 400.0).solve()
+    alone = server(none | {"retries": 0}, 400.0).solve()
+    for name in ("goodput", "response_time", "attempts"):
+        assert found[name] == pytest.approx(alone[name], rel=1e-6)
