@@ -363,7 +363,7 @@ def test_the_load_that_saturates_is_that_of_the_chart(tmp_path, monkeypatch):
         (
             ["--data", "runs", "--baseline", "runs"],
             "Is the new build slower?",
-            r"(No|Undecided): the response time changed by \+0% .*",
+            r"(No|Undecided): the response time did not change .*",
         ),
     ],
 )  # fmt: skip
