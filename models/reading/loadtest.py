@@ -454,9 +454,11 @@ _WHYS = {
 def _nothing_in(places: Sequence[str], left_out: Sequence[LeftOut]) -> MeasurementError:
     """The refusal of places without a point, with a list of what was seen."""
     files = [PurePath(each.file).name for each in left_out]
+    place = places[0] if places else "no file"
+    if not files:  # traces without a span: every other kind of file has a point, or a reason
+        return MeasurementError(f"{place}: no spans; export at least one trace")
     reasons = [each.reason for each in left_out if each.passed is None][:3]
     listed = "; ".join([f"seen: {some_of(files, _SHOWN)}", *reasons])
-    place = places[0] if places else "no file"
     return MeasurementError(f"{place}: contains no measured point ({listed})")
 
 

@@ -88,3 +88,9 @@ def test_a_folder_of_impossible_spans_is_refused_in_one_line(tmp_path):
     """It ended in a traceback: the file is not the one that was named."""
     (tmp_path / "t.json").write_text(otlp({"endTimeUnixNano": "10"}))
     assert "a span ends before it starts" in refusal("audit", tmp_path)
+
+
+def test_traces_without_a_span_are_refused_by_every_command(tmp_path):
+    (tmp_path / "t.json").write_text('{"resourceSpans": []}')
+    for command in ("audit", "read", "model"):
+        assert "no spans; export at least one trace" in refusal(command, tmp_path)
