@@ -60,8 +60,8 @@ def fluid_error(network: TimedNetwork) -> Error:
 AUTOSCALED_ERROR = Error(
     0.0,
     25.0,
-    "against 66 simulated days (90 of 100 within 2%; replicas within 3%, minutes above the "
-    "metric's target within 11%)",
+    "against 90 simulated days (90 of 100 within 3%; replicas within 2%, minutes above the "
+    "metric's target within 10%)",
     "python -m tests.campaigns.autoscaled",
 )
 """Errors of following an autoscaler, with 100 to 2,000 requests in an interval."""
