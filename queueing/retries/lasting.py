@@ -63,11 +63,12 @@ DROPPING_LOADS_MEASURED = (
 """As `LOADS_MEASURED`: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
 
 STAYING_MEASURED = (
-    "against simulations, 90 of 100 are within a factor of 12.8, the worst within one of 23.8"
+    "in simulations it lasts for 0.3 to 24 times as long in 90 of 100, in half for over 2.9 times, "
+    "and in 1 of 22 for longer than was simulated"
 )
 """The measured error of `staying`: ``python -m tests.campaigns.staying_loads --count 100``."""
 
-STAYING_LOADS_MEASURED = "against simulations, 90 of 100 are within 13%, the worst within 16%"
+STAYING_LOADS_MEASURED = "against simulations, 90 of 100 are within 15%, the worst within 20%"
 """The measured error of `staying_from`, by the same command."""
 
 LONGEST = 1e12

@@ -44,9 +44,10 @@ from headway.queueing.transient.service import Service
 
 ERROR = 1e-3
 """Largest difference between two orders in a step. Against a hundredth of it, mean response
-times differ by up to 0.3% in a minute and 0.01% over a day, and replicas by up to 10% in a
+times differ by up to 0.3% in a minute and 0.03% over a day, and replicas by up to 10% in a
 minute and 0.4% over a day, as courses separate at other looks; over a day the normal law is
-further off. ``python -m tests.campaigns.autoscaled_steps --seed 1000 --count 6`` measures it.
+further off. ``python -m tests.campaigns.autoscaled_steps --seed 3000 --count 3`` measures it, and
+``--seed 1000``.
 """
 
 MOST, FEW = 24, 4

@@ -173,7 +173,6 @@ KEEPING, OLD = campaign.keeping, campaign.dropping
 FACTORS = [
     (MEASURED, campaign.factors(KEEPING(ROWS))),
     (DROPPING_MEASURED, campaign.factors(OLD(ROWS))),
-    (STAYING_MEASURED, staying_loads.factors(STAYING)),
 ]
 SHARES = [
     (LOADS_MEASURED, tipping_loads.errors(KEEPING(LOADS))),
@@ -190,6 +189,14 @@ def test_the_words_hold_what_was_measured(words, off, number):
     usual, largest = map(float, re.findall(number, words))
     assert np.percentile(off, 90) <= usual <= 1.1 * np.percentile(off, 90) + 0.5
     assert off.max() <= largest <= 1.1 * off.max() + 0.5
+
+
+def test_the_words_say_for_how_long_bad_states_were_seen_to_last():
+    times, on = staying_loads.ratios(STAYING), staying_loads.lasting_on(STAYING)
+    low, half, high = np.percentile(times, [5, 50, 95])
+    assert f"{low:.1f} to {high:.0f} times as long in 90 of 100" in STAYING_MEASURED
+    assert f"half for over {np.floor(10 * half) / 10:.1f} times" in STAYING_MEASURED
+    assert f"in {on} of {len(times)} for longer" in STAYING_MEASURED
 
 
 def test_stored_figures_are_found_again():
