@@ -82,7 +82,7 @@ class Class:
     inner
         Whether these threads are held by members of another class there.
     callers
-        Those who call these threads, if some come from outside and they are more than the threads.
+        Those who call these threads, where their number says more than that of the threads.
     """
 
     most: int
@@ -189,31 +189,35 @@ class Others:
             if pool and label not in gone:
                 behind = (label, "") in found
                 one = Class(left[pool], self._threads(pool), visits, pool=True, inner=behind)
-                yield self._called(one, pool, source, held)
+                yield self._called(one, pool, source, held, alone=len(found) == 1)
             elif label not in gone:
                 kind, which = label
                 own = barred.get(label, {})
                 if kind == "pool":
                     name = str(which)
                     one = Class(room[label], self._threads(name), visits, own, pool=True)
-                    yield self._called(one, name, source, held)
+                    yield self._called(one, name, source, held, alone=len(found) == 1)
                 else:
                     k = int(str(which))
                     endless = isinf(self.sources.all[k].population)
                     callers = Callers(MANY, MANY) if endless else None
                     yield Class(room[label], self._members(k), visits, own, callers=callers)
 
-    def _called(self, one: Class, pool: str, source: int, held: frozenset[str]) -> Class:
-        """The class of the threads of a pool, with those who call it if some are from outside."""
+    def _called(
+        self, one: Class, pool: str, source: int, held: frozenset[str], *, alone: bool
+    ) -> Class:
+        """The class of the threads of a pool, with those who call it where that says more.
+
+        It does not for one thread, and for threads that no others wait for. Clients are counted
+        twice as callers of several pools that meet here, unless most are from outside.
+        """
         task = self.system.tasks[pool]
-        if task.clients or isinf(task.threads):
+        if task.clients or isinf(task.threads) or one.population == 1:
             return one
         callers = self.callers(pool, source, held)
-        limit = callers.above or callers.count
-        is_stream = callers.in_all >= MANY
-        if not is_stream or limit <= one.most or one.population == 1:  # one's mean says all
-            return one
-        return replace(one, callers=callers)
+        is_known = alone or callers.in_all >= MANY
+        more = (callers.above or callers.count) > one.most
+        return replace(one, callers=callers) if is_known and more else one
 
     def callers(self, pool: str, source: int = -1, held: frozenset[str] = frozenset()) -> Callers:
         """Those who call a pool, beside an arriving job which holds some threads."""

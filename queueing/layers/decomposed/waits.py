@@ -114,6 +114,19 @@ class Processors:
 
 
 @dataclass(frozen=True, eq=False)
+class _Held:
+    """Holding times of threads: share, mean [s] and scv of each kind of request, and mean of all.
+
+    The first three have the shape (kinds, points), the last (queues, points).
+    """
+
+    share: FloatArray
+    mean: FloatArray
+    scv: FloatArray
+    all: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class _Queues:
     """Queues for threads, each with the classes that an arriving job of some source meets.
 
@@ -408,26 +421,51 @@ class Pools:
         coming = met.calling(now)
         if asked:
             coming = met.between(now, coming, asked)
+        hold = self._held(queues, now)
+        seen = met.seen(met.odds(now, freed, coming, hold.all[met.owner]))
+        wait = seen.beyond * met.mixed(seen, coming.service)
+        wait = np.maximum(
+            wait + self._unlike(queues, coming, away[queues.comers], left, hold, 1.0), 0.0
+        )
+        kept = met.kept(coming, seen, now.cycles)
+        return np.asarray(wait * kept + left.rest)
+
+    def _held(self, queues: _Queues, now: State) -> _Held:
+        """How long threads are held by each kind of request."""
         held = queues.held
         each = np.stack([now.cycles * self.works.often, now.mean, now.variance])
         rate, mean, variance = held.at(each)
         share = rate * held.weights / np.maximum(held.over(rate), NEVER)[held.sums]
         scv = np.maximum(variance / np.maximum(mean**2, NEVER), _REGULAR)
-        hold = held.summed(share * mean)
-        seen = met.seen(met.odds(now, freed, coming, hold[met.owner]))
-        wait = seen.beyond * met.mixed(seen, coming.service)
-        # correction for the law of holding times, at the mean rate at which members return
-        between = np.maximum(away[queues.comers] - left.mean + left.rest, _LEAST)
+        return _Held(share, mean, scv, held.summed(share * mean))
+
+    def _unlike(
+        self,
+        queues: _Queues,
+        coming: Coming,
+        away: FloatArray,
+        left: Behind,
+        hold: _Held,
+        faster: FloatArray | float,
+    ) -> FloatArray:
+        """How much longer those wait who find all but one of the threads held, or all of them.
+
+        Beside an exponential law of the holding times: m threads are then a single one that is m
+        times as fast, with N - m + 1 members, who come back after the same mean time.
+        """
+        met, held = queues.met, queues.held
+        between = np.maximum(away - left.mean + left.rest, _LEAST)
         often = 1 / between + met.by_server(met.most[:, np.newaxis] / coming.away)
         members = 1 + met.members
-        back = np.maximum(members[:, np.newaxis] / often, NARROW * hold)
-        one = np.ones_like(hold)
-        law, usual = np.zeros_like(hold), np.zeros_like(hold)
-        waits_of_one(held.begins, members, back, share, mean, scv, law)
+        back = np.maximum(members[:, np.newaxis] / often, NARROW * hold.all)
+        members = np.maximum(members - queues.threads[:, 0].astype(np.int64) + 1, 1)
+        one = np.ones_like(hold.all)
+        law, usual = np.zeros_like(hold.all), np.zeros_like(hold.all)
+        mean, all_ = hold.mean * (faster * one)[held.sums], hold.all * faster
+        waits_of_one(held.begins, members, back, hold.share, mean, hold.scv, law)
         each = np.arange(len(members) + 1)
-        waits_of_one(each, members, back, one, np.ascontiguousarray(hold), one, usual)
-        kept = met.kept(coming, seen, now.cycles)
-        return np.asarray(np.maximum(wait + law - usual, 0.0) * kept + left.rest)
+        waits_of_one(each, members, back, one, np.ascontiguousarray(all_), one, usual)
+        return np.asarray(law - usual)
 
     def _several(
         self, queues: _Queues, now: State, freed: Freed, away: FloatArray, left: Behind
@@ -435,12 +473,17 @@ class Pools:
         """Waits for pools of several threads."""
         met, left, away = queues.met, left.at(queues.comers), away[queues.comers]
         coming = met.calling(now.whole)
-        slower = queues.threads / freed.rates[self.last]
+        hold, faster = self._held(queues, now.whole), 1 / freed.rates[self.last]
         seen = met.seen(met.odds(now, freed, coming), freed.rates[self.freed])
         rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
-        wait = met.until_free(coming, seen) * slower
+        each = seen.full * met.mixed(seen, rest) * faster
+        unlike = seen.nearly * self._unlike(queues, coming, away, left, hold, faster)
+        # the first forgets that a full pool stays full, the second that m - 1 threads go on
+        unlike = (np.sign(each) == np.sign(unlike)) * np.where(
+            np.abs(each) < np.abs(unlike), each, unlike
+        )
         kept = met.kept(coming, seen, now.cycles)
-        wait = (wait + seen.full * met.mixed(seen, rest) / queues.threads) * kept
+        wait = np.maximum(seen.beyond * hold.all * faster + unlike, 0.0) * kept
         lasts = self.lasts[queues.pools]
         if not lasts.any():
             return np.asarray(wait)

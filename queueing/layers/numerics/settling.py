@@ -36,6 +36,7 @@ _STRIDE = 0.7  # largest logarithm of a factor: twice, or half
 # growth of a stride while the direction is the same: 10%, fading after 60 steps
 _GROWTH, _EBBING = 0.1, 60
 _ARRIVED = 0.2  # b of a point that comes near its solution
+_LATE = 400  # steps after which points that are not far take plain half steps; chosen
 
 
 class Settling:
@@ -77,6 +78,8 @@ class Settling:
         self._strides.turn(np.sign(residual))
         if self._strides.count <= PATIENCE:
             return np.asarray(near)
+        if self._strides.count > _LATE:
+            near = x + _SHARES[0] * residual
         far = largest > _LARGE
         self._share = np.where(far, _ARRIVED, self._share)
         return np.asarray(np.where(far, self._strides.step(x, g), near))

@@ -134,7 +134,7 @@ def test_page_curve_and_panel_have_one_answer(monkeypatch):
     assert points.grid.axes["users"][place[0]] == 5
     monkeypatch.setattr(solve, "UNASKED_WORK", 10 * solve.LEAST_STATES)
     monkeypatch.setattr(solve, "UNASKED_STATES", 400)
-    assert "no table" in solved.solved_points(page.ground, page.sensitivity)
+    assert "jump between solved points" in solved.solved_points(page.ground, page.sensitivity)
 
 
 def test_pages_have_no_table_of_points_that_are_simulated(monkeypatch):
