@@ -14,15 +14,27 @@ Steps are rows of arrays, one for each source that uses them. A phase without ca
 level, and each level takes the answers of the levels below it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.queueing.layers.decomposed.siblings import Siblings
 from headway.queueing.layers.decomposed.sources import Sources, Work
 from headway.queueing.layers.decomposed.works import Works
-from headway.queueing.layers.flow import Choice, Flow, Loop, Reply, Series, Step, Together, steps_of
+from headway.queueing.layers.flow import (
+    Choice,
+    Flow,
+    Loop,
+    Reply,
+    Series,
+    Step,
+    Together,
+    parts_within,
+    steps_of,
+)
 from headway.queueing.layers.numerics.moments import Moments, in_series, k_th, mixture
 from headway.queueing.layers.numerics.stations import Column, Sums, stacked
 from headway.queueing.playing.rows import IntArray
@@ -104,7 +116,7 @@ class Phases:
         answers = np.zeros((2, *delays.shape))  # from a request to its answer
         alone = self.steps.alone(delays)
         for level in self.levels:
-            level.add(time, answers, waits, alone)
+            level.add(time, answers, delays, waits, alone)
         return time
 
 
@@ -169,6 +181,14 @@ class _Level:
         steps = [(one, step) for one in phases for step, _ in steps_of(one.flow)]
         self.steps = slice(done, done + sum(len(one.asking) for one, _ in steps))
         self.flows = None if all(map(_is_step, phases)) else phases
+        self.forks = [
+            [
+                Siblings(all_.sources, works, column, part, _works_of(one))
+                for part in parts_within(one.flow)
+                if isinstance(part, Together)
+            ]
+            for one in phases
+        ]
         calls = [
             {works.index[Work(k, of)]: mean for of, mean in step.calls.items()}
             for one, step in steps
@@ -185,11 +205,18 @@ class _Level:
         ]
         self.passed = Sums(passed, column) if any(passed) else None
 
-    def add(self, time: Moments, answers: FloatArray, waits: FloatArray, alone: _Alone) -> None:
+    def add(
+        self,
+        time: Moments,
+        answers: FloatArray,
+        delays: FloatArray,
+        waits: FloatArray,
+        alone: _Alone,
+    ) -> None:
         """Write the times of these phases, and the times from a request for them to its answer."""
         found = self._steps(answers, waits, alone)
         if self.flows is not None:
-            found = self._by_flows(self.flows, found)
+            found = self._by_flows(self.flows, found, delays, waits, time.mean)
         time.mean[self.rows], time.variance[self.rows] = found.mean, found.variance
         if self.passed:
             mean, variance = _requested(self.passed.rows, answers, waits)
@@ -211,28 +238,41 @@ class _Level:
         between = self.vary * (2 * work * first + squares + first**2)
         return Moments(mean + first, variance + spreads + between)
 
-    def _by_flows(self, phases: list[_Phase], steps: Moments) -> Moments:
-        """Times of phases from the times of their steps."""
+    def _by_flows(
+        self,
+        phases: list[_Phase],
+        steps: Moments,
+        delays: FloatArray,
+        waits: FloatArray,
+        mean: FloatArray,
+    ) -> Moments:
+        """Times of phases from the times of their steps, and those of lower phases."""
         done, found = 0, []
-        for phase in phases:
+        for phase, forks in zip(phases, self.forks, strict=True):
             parts = []
             for _ in steps_of(phase.flow):
                 at = slice(done, done + len(phase.asking))
                 parts.append(Moments(steps.mean[at], steps.variance[at]))
                 done = at.stop
             none = np.zeros((len(phase.asking), steps.mean.shape[1]))
-            found.append(time_of(phase.flow, parts, Moments(none, none)))
-        mean, variance = ([getattr(one, of) for one in found] for of in ("mean", "variance"))
-        return Moments(np.concatenate(mean), np.concatenate(variance))
+            slower = [partial(one.slower, delays=delays, waits=waits, mean=mean) for one in forks]
+            found.append(time_of(phase.flow, parts, Moments(none, none), slower))
+        means, variances = ([getattr(one, of) for one in found] for of in ("mean", "variance"))
+        return Moments(np.concatenate(means), np.concatenate(variances))
 
 
 def _is_step(phase: _Phase) -> bool:
     return isinstance(phase.flow, Step)
 
 
+def _works_of(phase: _Phase) -> list[Work]:
+    """The work of a phase, for each source that uses it."""
+    return [Work(k, phase.entry, phase.second) for k in phase.asking]
+
+
 def rows_of(works: Works, phase: _Phase) -> list[int]:
     """Rows of the work of a phase, one for each source that uses it."""
-    return [works.index[Work(k, phase.entry, phase.second)] for k in phase.asking]
+    return [works.index[work] for work in _works_of(phase)]
 
 
 def _requested(
@@ -243,7 +283,12 @@ def _requested(
     return wait + answers[0][rows], wait**2 + answers[1][rows]
 
 
-def time_of(flow: Flow, steps: Iterable[Moments], none: Moments) -> Moments:
+def time_of(
+    flow: Flow,
+    steps: Iterable[Moments],
+    none: Moments,
+    slower: Iterable[Callable[[list[Moments]], FloatArray]],
+) -> Moments:
     """How long a flow takes a thread.
 
     Parameters
@@ -254,8 +299,11 @@ def time_of(flow: Flow, steps: Iterable[Moments], none: Moments) -> Moments:
         Times of its steps, in the order of `headway.queueing.layers.flow.steps_of`.
     none
         A time of 0 in the shape of the others.
+    slower
+        How much longer the branches of each fork take by each other, in the order in which forks
+        stand, as in `k_th`.
     """
-    each = iter(steps)
+    each, of_forks = iter(steps), iter(slower)
 
     def of(part: Flow) -> Moments:
         match part:
@@ -268,7 +316,9 @@ def time_of(flow: Flow, steps: Iterable[Moments], none: Moments) -> Moments:
             case Loop(body, mean):
                 return of(body).times(mean)
             case Together(branches, needed):
-                return k_th([of(one) for one in branches], needed)
+                by_each_other = next(of_forks)
+                times = [of(one) for one in branches]
+                return k_th(times, needed, by_each_other(times))
             case Reply():
                 return none
 

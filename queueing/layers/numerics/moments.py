@@ -48,11 +48,21 @@ def in_series(parts: Iterable[Moments], none: Moments) -> Moments:
     return total
 
 
-def k_th(branches: list[Moments], needed: int) -> Moments:
+def k_th(branches: list[Moments], needed: int, slower: Amount = 1.0) -> Moments:
     """The time until ``needed`` of several independent branches have ended, each with a gamma law.
 
     E T = int P(T > t) dt and E T^2 = 2 int t P(T > t) dt, where T > t if fewer than needed have
     ended; integrated with 48 Gauss-Laguerre nodes on the scale of the longest branch.
+
+    Parameters
+    ----------
+    branches
+        Their times.
+    needed
+        How many have to end.
+    slower
+        How much longer the time takes until the first, from the first to the second, and so on up
+        to the last that is needed, as rows.
 
     Examples
     --------
@@ -73,6 +83,10 @@ def k_th(branches: list[Moments], needed: int) -> Moments:
         done = 1 - gammaincc(shape, times * shape / mean)
         some_done[1:] = some_done[1:] * (1 - done) + some_done[:-1] * done
         some_done[0] *= 1 - done
-    late = some_done[:needed].sum(axis=0) * weights * np.exp(nodes) * scale
-    mean, square = late.sum(axis=0), 2 * (late * times).sum(axis=0)
-    return Moments(mean, np.maximum(square - mean**2, 0.0))
+    # P(i branches have ended) is the time from the i-th to the next, over all t
+    each = some_done[:needed] * weights * np.exp(nodes) * scale
+    between, square = each.sum(axis=1), 2 * (each.sum(axis=0) * times).sum(axis=0)
+    mean = between.sum(axis=0)
+    whole = (between * slower).sum(axis=0)
+    spread = np.maximum(square - mean**2, 0.0) * (whole / np.maximum(mean, _LEAST)) ** 2
+    return Moments(whole, spread)
