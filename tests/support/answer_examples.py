@@ -27,6 +27,7 @@ from headway.models import (
 from headway.models.analysis.audit import audit
 from headway.models.analysis.growth import Growth
 from headway.models.analysis.joint import what_all_take
+from headway.models.analysis.traces import Beside, TracesBeside
 from headway.models.inference.builds import compare_builds
 from headway.models.inference.forecast import Forecast
 from headway.models.inference.limit_search import next_run
@@ -38,6 +39,7 @@ from headway.models.reports.alone import report_model
 from headway.models.reports.kinds.audited import AuditReport
 from headway.models.reports.kinds.builds import BuildsReport
 from headway.models.reports.kinds.days import DayReport
+from headway.models.reports.kinds.traced import TracesReport
 from headway.models.reports.report import fitted_report, measured_report
 from headway.models.signatures.sfs import MeasuredSignature
 from headway.models.signatures.utilisation import MeasuredUse
@@ -64,6 +66,18 @@ service_time = "service_time"
 [[routes]]
 from = "wire"
 to = "cpu"
+"""
+SERVICES = """
+name = "services"
+parameters = { arrival_rate = "20 /s", read = "5 ms" }
+[processors.cpu]
+[tasks.web]
+processor = "cpu"
+threads = 4
+entries.page = { demand = "8 ms", calls = { look = 1.5 }, arrival_rate = "arrival_rate" }
+[tasks.database]
+processor = "cpu"
+entries.look.demand = "read"
 """
 LOADS = np.linspace(100.0, 900.0, 9)
 USE = "throughput_ops_s,cpu_util_pct,disk_util_pct\n100,10,0.2\n200,20.2,0.41\n300,29.9,0.6\n"
@@ -165,6 +179,20 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
 }
 """By the names that `headway.models.door` knows."""
 
+
+def traced():
+    """Response times of services in traces, beside their model."""
+    parts = [
+        Beside("calm", part, name, 500, time, 0.02 * time, 1.1 * time)
+        for part, name, time in (
+            ("all", "", 0.018),
+            ("service", "web", 0.018),
+            ("service", "database", 0.006),
+        )
+    ]
+    return TracesBeside(parse_model(SERVICES), tuple(parts), {"calm": 20.0}, ())
+
+
 PAGES: dict[str, Callable[[], list[Any]]] = {
     "Report": lambda: [
         measured_report(site(), measured(), ["delay", "service_time"]),
@@ -181,5 +209,6 @@ PAGES: dict[str, Callable[[], list[Any]]] = {
         DayReport(site().over(Day((0.0, 43200.0, 86400.0), (50.0, 300.0)), "9 ms"))
     ],
     "BuildsReport": lambda: [BuildsReport(compare_builds(load_test(), load_test()), load_test())],
+    "TracesReport": lambda: [TracesReport(traced())],
 }
 """Pages of every kind, by the names that `headway.models.door` knows."""

@@ -18,7 +18,7 @@ from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
 from headway.models.reports import figures as drawing
 from headway.models.reports.figures import inline_svg
-from headway.models.reports.kinds import audited, builds, days
+from headway.models.reports.kinds import audited, builds, days, traced
 from headway.models.tables.table import Column
 from headway.numerals import digits, four_digits, settled
 from tests.support.answer_examples import EXAMPLES, PAGES
@@ -188,7 +188,7 @@ def words_of(page: str) -> str:
 def test_a_page_has_one_unit_a_dimension(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In tables, sentences, captions, figures and sliders; a new kind needs examples in `PAGES`."""
     figures: list[Any] = []
-    for module in (drawing, audited, builds, days):
+    for module in (drawing, audited, builds, days, traced):
         monkeypatch.setattr(module, "inline_svg", spy(figures))
     for report in PAGES[kind]():
         assert type(report).__name__ == kind
