@@ -4,7 +4,8 @@
 for their whole chain with simulations; its rows are in `tests/data/large_layer_errors.csv`.
 ``python -m tests.campaigns.layer_errors`` compares small ones with their chain: errors are about
 half as large. With many second phases that make calls they are as large there, and rare ones larger
-(``python -m tests.campaigns.phase_errors``); the bounds hold those too.
+(``python -m tests.campaigns.phase_errors``); the bounds hold those too, and systems with branches
+at once (``python -m tests.campaigns.branch_errors``).
 """
 
 from headway.numerals import digits

@@ -71,6 +71,28 @@ def phased_system(seed: int) -> LayeredSystem:
     return LayeredSystem(f"phased {seed}", system.processors, system.tasks, entries)
 
 
+def forked_system(seed: int) -> LayeredSystem:
+    """A random system, half of whose entries do work and calls in branches at once."""
+    system, draw = random_system(seed, 4, 3, 3), random.Random(20_000_000 + seed)
+    entries = dict(system.entries)
+    for name, entry in system.entries.items():
+        if system.tasks[entry.task].clients or not isinstance(entry.flow, Step):
+            continue
+        if draw.random() < 0.5:
+            continue
+        count = draw.choice([2, 2, 3])
+        shares: list[dict[str, float]] = [{} for _ in range(count)]
+        for called, mean in entry.flow.calls.items():
+            draw.choice(shares)[called] = mean
+        branches = tuple(
+            Step(f"{name}-{n}", round(draw.uniform(0.1, 0.8), 2), calls=calls)
+            for n, calls in enumerate(shares)
+        )
+        first = replace(entry.flow, calls={})
+        entries[name] = replace(entry, flow=Series((first, Together(branches, count))))
+    return LayeredSystem(f"forked {seed}", system.processors, system.tasks, entries)
+
+
 def _callers(
     draw: random.Random,
     level: list[int],

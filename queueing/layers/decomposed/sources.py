@@ -60,19 +60,29 @@ def phases(flow: Flow) -> tuple[Flow, Flow]:
 def no_phases(system: LayeredSystem) -> str:
     """The entry that has no separate first and second phase, in one line; empty if all have.
 
-    If one of several parallel branches replies, the other branches run before and after the answer.
+    If one of several parallel branches replies, the other branches run before and after the answer;
+    so do those that are not waited for, and they hold the thread.
     """
     for name, entry in system.entries.items():
+        limited = np.any(np.isfinite(system.tasks[entry.task].threads))
         for part in parts_within(entry.flow):
-            if isinstance(part, Together) and (part.behind or replies(part)):
-                what = "replies inside branches at once"
-                if part.behind:
-                    what = "has branches that wait for others"
+            if isinstance(part, Together) and (what := _beyond_phases(part, limited=bool(limited))):
                 return (
                     f"entry {name} {what}, which layers taken one by one cannot follow; use method "
                     "chain, or simulation"
                 )
     return no_lone_requests(system)
+
+
+def _beyond_phases(fork: Together, *, limited: bool) -> str:
+    """What branches do that is neither before nor after an answer; empty if nothing."""
+    if fork.behind:
+        return "has branches that wait for others"
+    if replies(fork):
+        return "replies inside branches at once"
+    if limited and fork.needed < len(fork.branches):
+        return "has branches that hold its thread after others have ended"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from headway.errors import GraphError
 from headway.models import parse_model
 from tests.support.places import ROOT
 
@@ -56,16 +57,17 @@ def test_the_chain_is_what_is_worked_out_by_hand(name):
     assert float(solution.throughput) == pytest.approx(float(law), rel=1e-9)
 
 
-def test_layers_leave_out_what_the_page_says():
-    """Stragglers; interlock and overtaking they have."""
+def test_layers_follow_what_the_page_says():
+    """Interlock and overtaking; stragglers that hold a thread are refused."""
     near = {
         "interlock": (HAND["interlock"][1], 2e-3),
         "overtaking": (HAND["overtaking"][1], 1e-6),
-        "quorum": (1 / (2 + Fraction(5, 6)), 1e-6),
     }
     for name, (law, tolerance) in near.items():
         found = float(parse_model(MODELS[name]).solve(method="layers").throughput)
         assert found == pytest.approx(float(law), rel=tolerance)
+    with pytest.raises(GraphError, match="hold its thread after others have ended, which layers"):
+        parse_model(MODELS["quorum"]).solve(method="layers")
 
 
 def test_what_is_told_of_entries_is_worked_out_by_hand():

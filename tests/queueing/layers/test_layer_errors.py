@@ -8,10 +8,10 @@ from headway.queueing.layers import measured
 from headway.queueing.layers.chain import by_chain
 from headway.queueing.layers.decomposed.decomposition import by_layers
 from tests import campaigns
-from tests.campaigns import large_layer_errors, layer_errors, phase_errors
+from tests.campaigns import branch_errors, large_layer_errors, layer_errors, phase_errors
 from tests.support.places import ROOT
 
-CAMPAIGNS = layer_errors, large_layer_errors, phase_errors
+CAMPAIGNS = layer_errors, large_layer_errors, phase_errors, branch_errors
 FILES = sorted((ROOT / "tests/data/lqn").glob("*.lqnx"))
 
 
