@@ -97,7 +97,7 @@ IN_TOML = {
     "piles up": (
         "note = { demand = 0.1",
         "note = { demand = 100",
-        "messages pile up: the threads of",
+        "messages pile up",
     ),
     "key": ("threads = 2", "treads = 2", "unknown key treads"),
 }
