@@ -32,10 +32,7 @@ from headway.records import dataclass
 
 _TIME = unit("s")
 _SURE = 1.96  # standard errors of a 95% interval
-_CLOSE, _FAR = (
-    0.1,
-    0.3,
-)  # relative errors of means; above the second a model is called wrong. Chosen
+_CLOSE, _FAR = 0.1, 0.3  # relative errors; above the second a model is called wrong. Chosen
 
 
 @dataclass(frozen=True)

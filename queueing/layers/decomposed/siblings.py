@@ -18,6 +18,7 @@ A pool of one thread is such a station, with the time for which the thread is he
 with the thread meets no other branch.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from math import isinf
@@ -69,50 +70,46 @@ class Siblings:
     def __init__(
         self, sources: Sources, works: Works, column: Column, fork: Together, own: list[Work]
     ) -> None:
-        self.count, self.needed = len(fork.branches), fork.needed
+        self.count, self.needed, self.shared = len(fork.branches), fork.needed, works.shared
         needs = [
             [list(_needs(sources, works, branch, work)) for branch in fork.branches] for work in own
         ]
-        system = sources.system
-        visitors: dict[tuple[str, bool], int] = {}
-        for branch in needs[0]:
-            for station in {need.station for need in branch}:
-                visitors[station] = visitors.get(station, 0) + 1
-        servers = {
-            (name, is_pool): 1.0 if is_pool else float(system.processors[name].servers)
-            for name, is_pool in visitors
-        }
-        self.stations = [s for s, many in visitors.items() if many > 1 and servers[s] < self.count]
-        self.shape = len(own), self.count, len(self.stations)
-        if not self.stations:
+        servers = self._met(sources, needs[0])
+        self.stations, self.servers = list(servers), np.array(list(servers.values()))
+        self.shape = len(own), self.count, len(servers)
+        if not servers:
             return
-        self.servers = np.array([servers[s] for s in self.stations])
         parts = [
             [need for need in branch if need.station == station]
             for of in needs
             for branch in of
-            for station in self.stations
+            for station in servers
         ]
+        at_processors = [[need for need in part if not need.station[1]] for part in parts]
+        at_pools = [[need for need in part if need.station[1]] for part in parts]
         zero = column(0.0)
-        shares = works.shared[:, 0]
-
-        def summed(needs: list[_Need]) -> FloatArray:
-            return zero + sum((column(need.busy) for need in needs), zero)
-
-        self.busy = np.stack([summed(part) for part in parts])
-        self.alone = np.stack([summed([n for n in part if not shares[n.row]]) for part in parts])
+        self.busy = np.stack([sum((column(n.busy) for n in part), zero) for part in parts])
         self.delayed = Sums(
             [
-                _weights(
-                    (n.row, n.busy if shares[n.row] else n.slices) for n in part if not n.station[1]
-                )
-                for part in parts
+                _weights((n.row, n.busy if self.shared[n.row, 0] else n.slices) for n in part)
+                for part in at_processors
             ],
             column,
         )
-        self.held = Sums(
-            [_weights((n.row, n.slices) for n in part if n.station[1]) for part in parts], column
+        self.held = Sums([_weights((n.row, n.slices) for n in part) for part in at_pools], column)
+
+    def _met(self, sources: Sources, branches: list[list[_Need]]) -> dict[tuple[str, bool], float]:
+        """Servers m of the stations where branches wait for each other."""
+        visitors = Counter(
+            chain.from_iterable(dict.fromkeys(n.station for n in each) for each in branches)
         )
+        processors = sources.system.processors
+        servers = {
+            (name, is_pool): 1.0 if is_pool else float(processors[name].servers)
+            for (name, is_pool), many in visitors.items()
+            if many > 1
+        }
+        return {station: m for station, m in servers.items() if m < self.count}
 
     def slower(
         self, branches: list[Moments], delays: FloatArray, waits: FloatArray, mean: FloatArray
@@ -132,7 +129,8 @@ class Siblings:
             return found
         each = self.held.of(np.stack([mean, mean + waits]))
         need = (self.busy + each[0]).reshape(*self.shape, -1) / times[:, :, np.newaxis]
-        there = self.alone + self.delayed.of(delays) + each[1]
+        # a share of a server takes that many times as long, a slice waits before it is served
+        there = self.busy + self.delayed.of(delays - self.shared) + each[1]
         share = np.minimum(there.reshape(*self.shape, -1) / times[:, :, np.newaxis], 1.0)
         pairs = need.sum(axis=1) * share.sum(axis=1) - (need * share).sum(axis=1)  # (1)
         met = pairs / (self.count * (self.count - 1))
