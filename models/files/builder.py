@@ -8,7 +8,7 @@ from typing import Any
 
 from headway.models.files.building import schema
 from headway.models.files.building.algorithms import WORDS, Algorithms
-from headway.models.files.building.entries import chosen_units
+from headway.models.files.building.entries import ARRIVAL_RATE, chosen_units
 from headway.models.files.building.expressions import flat, names_in
 from headway.models.files.building.forks import branches_of, with_forks
 from headway.models.files.building.links import Links
@@ -181,6 +181,9 @@ class Builder(Links, Algorithms, Stations, Regions):
         entry = self.bound[name]
         if any(given is not None for given in (entry.value, entry.min, entry.max, entry.ci95)):
             msg = f"{name} has a formula; delete its value, bounds and ci95"
+            raise self.place.error(msg, "parameters", name)
+        if name == ARRIVAL_RATE:
+            msg = f"{name} is a number that commands set; {self.rate_as_formula}"
             raise self.place.error(msg, "parameters", name)
         return graph.bind(name, str(entry.formula))
 

@@ -1,9 +1,9 @@
 """Formulas as text: read once into a small tree, evaluated over any kind of number.
 
 A formula may contain ``+ - * / **``, comparisons, the functions of `headway.kinds.FUNCTIONS`, the
-laws of `headway.models.language.algorithms.LAWS`, and names; nothing else. Its text is parsed by
-the ``ast`` module, and every node is checked against that list before anything is calculated; no
-text ever reaches ``eval``.
+laws of `headway.models.language.algorithms.LAWS`, ``pi`` and names; nothing else. Its text is
+parsed by the ``ast`` module, and every node is checked against that list before anything is
+calculated; no text ever reaches ``eval``.
 """
 
 import ast
@@ -258,7 +258,8 @@ def _read_constant(node: Any, text: str, _depth: int) -> Tree:
 
 
 def _read_name(node: Any, _text: str, _depth: int) -> Tree:
-    return Name(node.id)
+    value = kinds.CONSTANTS.get(node.id)
+    return Name(node.id) if value is None else Constant(value)
 
 
 def _read_dotted(node: Any, text: str, _depth: int) -> Tree:

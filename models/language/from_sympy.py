@@ -6,17 +6,10 @@ from typing import Any
 import sympy
 
 from headway.errors import FormulaError
+from headway.kinds import SYMBOLIC
 from headway.models.language.formula import Call, Constant, Formula, Name, Operation, Tree, render
 
-_FUNCTIONS: dict[Any, str] = {
-    sympy.Max: "max",
-    sympy.Min: "min",
-    sympy.Abs: "abs",
-    sympy.ceiling: "ceil",
-    sympy.floor: "floor",
-    sympy.exp: "exp",
-    sympy.log: "log",
-}
+_FUNCTIONS: dict[Any, str] = {getattr(sympy, word): name for name, word in SYMBOLIC.items()}
 _CHAINS: dict[Any, str] = {sympy.Add: "+", sympy.Mul: "*"}
 _PAIRS: dict[Any, str] = {
     sympy.Pow: "**",
@@ -35,8 +28,8 @@ def from_sympy(expression: Any) -> Formula:
     Parameters
     ----------
     expression
-        An expression of symbols, numbers, arithmetic, ``Max Min Abs ceiling floor exp log`` and
-        ``Piecewise``.
+        An expression of symbols, numbers, arithmetic, the functions of SymPy in
+        `headway.kinds.SYMBOLIC`, and ``Piecewise``.
 
     Raises
     ------

@@ -134,29 +134,28 @@ def _fold(function: Any) -> Callable[..., Any]:
     return folded
 
 
-_NUMERIC: dict[str, Callable[..., Any]] = {
-    "min": _fold(np.minimum),
-    "max": _fold(np.maximum),
-    "abs": np.abs,
-    "ceil": ceiling,
-    "floor": floor,
-    "sqrt": np.sqrt,
-    "exp": np.exp,
-    "log": np.log,
-    "where": _numeric_where,
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {
+    "min": (_fold(np.minimum), "Min"),
+    "max": (_fold(np.maximum), "Max"),
+    "abs": (np.abs, "Abs"),
+    "ceil": (ceiling, "ceiling"),
+    "floor": (floor, "floor"),
+    "sqrt": (np.sqrt, "sqrt"),
+    "exp": (np.exp, "exp"),
+    "log": (np.log, "log"),
+    "sin": (np.sin, "sin"),
+    "cos": (np.cos, "cos"),
+    "where": (_numeric_where, ""),
 }
-_SYMBOLIC = {
-    "min": "Min",
-    "max": "Max",
-    "abs": "Abs",
-    "ceil": "ceiling",
-    "floor": "floor",
-    "sqrt": "sqrt",
-    "exp": "exp",
-    "log": "log",
-}
+"""Functions over numbers, and their names in SymPy if they have one there."""
 
-FUNCTIONS = frozenset(_NUMERIC)
+FUNCTIONS = frozenset(_FUNCTIONS)
+
+SYMBOLIC = {name: symbolic for name, (_, symbolic) in _FUNCTIONS.items() if symbolic}
+"""Names in SymPy of the functions that it has."""
+
+CONSTANTS = {"pi": math.pi}
+"""Numbers with a name, in any formula."""
 
 
 def apply(function: str, *arguments: Any) -> Any:
@@ -165,7 +164,8 @@ def apply(function: str, *arguments: Any) -> Any:
     Parameters
     ----------
     function
-        Name: min, max, abs, ceil, floor, sqrt, exp, log or where(condition, a, b).
+        Name: min, max, abs, ceil, floor, sqrt, exp, log, sin, cos (of radians) or
+        where(condition, a, b).
     arguments
         Floats, arrays or SymPy expressions.
 
@@ -178,7 +178,7 @@ def apply(function: str, *arguments: Any) -> Any:
     Max(2, x)
     """
     if not is_symbolic(*arguments):
-        return plain(_NUMERIC[function](*arguments))
+        return plain(_FUNCTIONS[function][0](*arguments))
     if function == "where":
         return _symbolic_where(*arguments)
     return _symbolic_call(function, *arguments)
@@ -189,7 +189,7 @@ def _symbolic_call(function: str, *arguments: Any) -> Any:
     """Apply a function of SymPy; cached, as comparing long arguments of a maximum takes long."""
     import sympy
 
-    return getattr(sympy, _SYMBOLIC[function])(*arguments)
+    return getattr(sympy, SYMBOLIC[function])(*arguments)
 
 
 def number(name: str, value: Quantity | str) -> Quantity:

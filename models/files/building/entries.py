@@ -5,13 +5,14 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from headway.errors import UnitError, nearest
+from headway.errors import FormulaError, UnitError, nearest
 from headway.models.files.building import schema
 from headway.models.files.building.expressions import (
     FIELD_UNITS,
     NUMBER_START,
     expression,
     flat,
+    is_arithmetic,
     unit_of,
 )
 from headway.models.files.building.keys import FILE_KEYS
@@ -29,6 +30,9 @@ from headway.models.language.units import (
 )
 from headway.models.structure.graph import ModelGraph
 
+ARRIVAL_RATE = "arrival_rate"
+"""The parameter that every command sets as the load, so it has no formula."""
+
 
 class Entries:
     """A file's entries and their places, which all tables use to read them."""
@@ -40,6 +44,8 @@ class Entries:
     def parameter(self, name: str, entry: schema.ParameterEntry) -> Parameter:
         """A parameter with its bounds, shown in its own unit."""
         with self.place("parameters", name):
+            if is_arithmetic(entry.value):
+                raise self._in_place_of_a_value(name, entry.value)
             shown = _shown_unit(entry)
             limits = ((entry.min, -inf, "minimum"), (entry.max, inf, "maximum"))
             low, high = (
@@ -54,6 +60,19 @@ class Entries:
             for end in (end for end in entry.ci95 if end):
                 _stated(end, shown, f"{name}: ci95")
             return parameter.within(*entry.ci95)
+
+    def _in_place_of_a_value(self, name: str, text: schema.Scalar | None) -> FormulaError:
+        """The refusal of a formula in place of a number, with where it may stand."""
+        where = f'write {{ formula = "{text}" }}, without units in it'
+        if name == ARRIVAL_RATE:
+            where = self.rate_as_formula
+        return FormulaError(f"{name} is {text!r}, not a number; {where}")
+
+    @property
+    def rate_as_formula(self) -> str:
+        """Where a formula of the arrival rate may stand."""
+        station = next(iter((*self.entry.arrivals, *self.entry.stations)), "STATION")
+        return f'give the formula to the station where jobs arrive: [arrivals] {station} = "..."'
 
     def check_names(self, kind: str, name: str, table: Mapping[str, Any], known: KeyTable) -> None:
         """Refuse keys that an entry cannot have, suggesting the nearest."""

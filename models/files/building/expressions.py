@@ -98,11 +98,11 @@ def expression(text: Scalar, graph: ModelGraph, wanted: Unit, name: str) -> floa
         try:
             return quantity(text, wanted, name)
         except UnitError:
-            if _is_arithmetic(text):
+            if _is_of_numbers(text):
                 return text
             if unit_of(text) is not None:
                 raise
-            if re.search(r"[+(]|[*/-]\s*[0-9.]", text):
+            if not names and is_arithmetic(text):
                 why = (
                     "mixes units and arithmetic; define the quantity in [parameters] and use "
                     "its name"
@@ -155,7 +155,20 @@ def unit_of(text: Any) -> Unit | None:
         return None
 
 
-def _is_arithmetic(text: str) -> bool:
+def is_arithmetic(text: Any) -> bool:
+    """Whether a text that begins with a number goes on with more than a unit.
+
+    Examples
+    --------
+    >>> is_arithmetic("2 * (1 + sin(t / 24 h))"), is_arithmetic("2 * load"), is_arithmetic("1/2 h")
+    (True, True, False)
+    """
+    if not isinstance(text, str) or not NUMBER_START.match(text) or unit_of(text) is not None:
+        return False
+    return bool(names_in(text)) or re.search(r"[+(]|[*/-]\s*[0-9.]", text) is not None
+
+
+def _is_of_numbers(text: str) -> bool:
     """Whether a text is a formula of numbers only, such as ``1 - 1/3``."""
     try:
         return not formula(text).names

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 from headway.errors import GraphError, UnknownParameter, nearest
-from headway.kinds import FUNCTIONS, Amount, Quantity, is_symbolic
+from headway.kinds import CONSTANTS, FUNCTIONS, Amount, Quantity, is_symbolic
 from headway.models.language.formula import Formula, formula_at, of_number
 from headway.models.language.names import check_name
 from headway.models.structure.parts.components import Component
@@ -33,7 +33,7 @@ class Reading(Structure):
         return replace(self, parameters=tuple(each for each in self.parameters if each != name))
 
     def _check_new(self, name: str) -> None:
-        check_name(name, (*RESERVED, *FUNCTIONS))
+        check_name(name, (*RESERVED, *FUNCTIONS, *CONSTANTS))
         if any(name in known for known in (self.parameters, self.bindings, self.outputs)):
             msg = f"{name} is defined twice; rename or delete one"
             raise GraphError(msg)

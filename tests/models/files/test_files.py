@@ -195,6 +195,20 @@ def replaced(old, new):
         (replaced('"cpu_time"', '"cpu_tiem"'), "did you mean cpu_time?"),
         (replaced('"cpu_time"', '"10 MB"'), "needs time, such as s"),
         (replaced('"cpu_time"', '"1 ms + 2 * cpu_time"'), "mixes units and arithmetic"),
+        (replaced('"cpu_time"', '"2 * (1 + sin(t))"'), "'t' in '2 * (1 + sin(t))' is unknown"),
+        (replaced('"cpu_time"', '"2 * (1 + sin(90 deg))"'), "mixes units and arithmetic"),
+        (
+            replaced("back = 0.6", 'back = "0.6 * (1 + cos(pi / 4))"'),
+            'not a number; write { formula = "0.6 * (1 + cos(pi / 4))" }',
+        ),
+        (
+            replaced('"10 /s"', '"2 * (1 + sin(t / 24 h))"'),
+            'give the formula to the station where jobs arrive: [arrivals] cpu = "..."',
+        ),
+        (
+            replaced('"10 /s"', '{ formula = "2 * sin(t)" }'),
+            "arrival_rate is a number that commands set; give the formula to the station",
+        ),
         (replaced('"cpu_time"', '"cpu.__class__"'), "only NAME.NAME can have a dot"),
         (replaced('"cpu_time"', "\"__import__('os')\""), "not a function"),
         (replaced('"cpu_time"', '"lambda: 1"'), "a lambda is not allowed"),

@@ -26,6 +26,8 @@ VALUES = {"a": 2.0, "b": 3.0, "lan.overhead": 5.0}
         ("sqrt(a) * exp(0) + log(1) + abs(-b) + ceil(1.2) + floor(1.8)", math.sqrt(2) + 6),
         ("2.4 * lan.overhead", 12.0),
         ("+a", 2.0),
+        ("sin(pi / 6) + cos(pi / b) + sin(0)", 1.0),
+        ("a * (1 + sin(2 * pi * 6 / 24) / 2)", 3.0),
     ],
 )
 def test_values(text, value):
@@ -92,7 +94,10 @@ def test_arrays_go_through_whole():
         ("a % 2", "Mod"),
         ("a @ b", "MatMult"),
         ("a < b < 3", "compare two"),
-        ("sin(a)", "not a function"),
+        ("tan(a)", "not a function"),
+        ("sin(90 deg)", "not arithmetic"),
+        ("sin(a, b)", "2 arguments"),
+        ("pi()", "not a function"),
         ("max(*a)", "not allowed"),
         ("max()", "0 arguments"),
         ("exp(a, b)", "2 arguments"),

@@ -1,7 +1,7 @@
 """Models over a day: against steady states, simulations and forward equations, and refusals."""
 
 import json
-from math import exp
+from math import exp, pi
 
 import numpy as np
 import pytest
@@ -108,6 +108,14 @@ def test_rates_and_capacity_are_formulas_of_t():
     assert found["arrival_rate"] == pytest.approx([0.65, 1.15], rel=1e-9)
     assert found["servers"] == pytest.approx([1, 3], rel=1e-12)
     assert "as it was at arrival" in found.approximation
+
+
+def test_a_rate_may_be_a_wave():
+    graph = ModelGraph("one").declare("t").station("cpu", MMm(0.1, 3))
+    wave = graph.arrive("cpu", "10 * (1 + sin(2 * pi * t / 100) / 2)").at(t=0).over(100.0, every=50)
+    # the mean of a sine over half its period is 2 / pi
+    assert wave["arrival_rate"] == pytest.approx([10 + 10 / pi, 10 - 10 / pi], rel=1e-9)
+    assert wave["throughput"].mean() == pytest.approx(10, rel=1e-3)
 
 
 def test_rates_of_a_model_file_are_its_day():

@@ -95,6 +95,7 @@ def test_arrivals_at_two_stations():
         (lambda g: g.route("cpu", "cpu", 0.1).route("cpu", "cpu", 0.1), GraphError, "given twice"),
         (lambda g: g.station("cpu", MM1(1.0)), GraphError, "is already taken"),
         (lambda g: g.declare("max"), GraphError, "is reserved"),
+        (lambda g: g.declare("pi"), GraphError, "is reserved"),
         (lambda g: g.declare("a-b"), GraphError, "not a valid name"),
         (lambda g: g.bind("s", "1"), GraphError, "defined twice"),
         (lambda g: g.bind("x", "s.__class__"), ValueError, "have a dot"),
