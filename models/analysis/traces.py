@@ -238,7 +238,7 @@ def _rows(
 
     for service, task in task_names(services).items():
         if task in parts and service in requests.services:
-            among = requests.of_service(requests.services.index(service))
+            among = requests.service == requests.services.index(service)
             if among.any():
                 yield row("service", task, among)
     for key, name in entry_names(services).items():

@@ -1,6 +1,7 @@
 """Lay out a table in a given width: text wraps, columns move below, numbers stay whole."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -128,9 +129,14 @@ def widths(shapes: Sequence[ColumnLayout], width: int) -> list[int]:
     >>> widths([name, words], 80), widths([name, words], 30)
     ([5, 34], [5, 20])
     """
-    caps = range(max(shape.most for shape in shapes), 0, -1)
-    shares = ([min(x.most, max(x.least, cap)) for x in shapes] for cap in caps)
-    return next((share for share in shares if _span(share) <= width), [x.least for x in shapes])
+    ends = [(shape.least, shape.most) for shape in shapes]
+
+    def shares(cap: int) -> list[int]:
+        return [max(least, min(most, cap)) for least, most in ends]
+
+    caps = range(max(most for _, most in ends) + 1)
+    fitting = bisect_right(caps, width, key=lambda cap: _span(shares(cap)))
+    return shares(max(fitting - 1, 0))
 
 
 def folded(text: str, width: int) -> str:

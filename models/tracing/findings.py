@@ -1,6 +1,7 @@
 """Findings about traces: what they leave open or get wrong about clocks, sampling and threads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf
 from pathlib import PurePath
@@ -450,14 +451,12 @@ def _round(told: Told) -> Iterator[Finding]:
 
 def _circle(after: Mapping[Key, Set[Key]]) -> list[Key]:
     """Some keys of which each is after the one before, and the first after the last; or none."""
-    left = {key: set(others) for key, others in after.items()}
-    while ends := [key for key, others in left.items() if not others & left.keys()]:
-        for key in ends:
-            del left[key]
-    walk = [next(iter(left))] if left else []
-    while walk and walk[-1] not in walk[:-1]:
-        walk.append(next(key for key in after[walk[-1]] if key in left))
-    return walk[walk.index(walk[-1]) : -1] if walk else []
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError as error:
+        circle: list[Key] = error.args[1][1:]  # each before the one that asks for it
+        return circle[::-1]
+    return []
 
 
 def _missed(told: Told) -> Iterator[Finding]:

@@ -25,12 +25,13 @@ stretches.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from math import exp, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from headway.kinds import FloatArray
+from headway.kinds import Amount, FloatArray
 from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.spread import standard_error
@@ -57,13 +58,14 @@ _SURE = 0.95  # probability of the interval of the number of threads
 _TRIED, _ZOOMS = 33, 5
 _ALIKE = 1e-3  # deviance below which a pool cannot be told from one in which nobody waits
 _MORE = 1.01  # factor on a rate, to see how waiting grows with it
+_RATES = np.reshape((1.0, _MORE), (2, 1, 1))  # as blocks of columns
 _LEAST = 1e-12  # least standard error [s]
 _MOST_THREADS = 100_000  # that are tried; of more, no limit is seen
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A service at one load, of whose requests only a sample is known.
+    """A service at one load, of whose requests only a sample is known; or columns of loads.
 
     Parameters
     ----------
@@ -77,12 +79,12 @@ class Seen:
         Squared coefficient of variation of the time in the service.
     """
 
-    rate: float
-    unsure: float
-    gap: float
-    error: float
-    rest: float
-    scv: float
+    rate: Amount
+    unsure: Amount
+    gap: Amount
+    error: Amount
+    rest: Amount
+    scv: Amount
 
     @classmethod
     def of(
@@ -114,7 +116,13 @@ class Seen:
             float(times.var() / mean**2) if mean > 0 else 1.0,
         )
 
-    def wait(self, threads: int, work: FloatArray, more: float = 1.0) -> FloatArray:
+    @classmethod
+    def columns(cls, loads: Sequence["Seen"]) -> "Seen":
+        """Several loads as columns, to be combined with a row of works."""
+        each = zip(*map(astuple, loads), strict=True)
+        return cls(*(np.array(one, float)[:, np.newaxis] for one in each))
+
+    def wait(self, threads: int, work: FloatArray, more: Amount = 1.0) -> FloatArray:
         """Mean waiting time in M/G/m at `more` times the rate (Allen and Cunneen).
 
         The work is the first gap less this waiting time.
@@ -171,10 +179,11 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     low
         The fewest threads that the spans allow.
     """
-    free = _peak(loads, None)
+    each = Seen.columns(loads)
+    free = _peak(each, None)
     if free.work <= 0:  # the requests take no time at all
         return ByRates(Pool(inf, low, inf), free.work, 0.0)
-    peaks = _peaks(loads, low, free)
+    peaks = _peaks(each, low, free)
     least = min(peak.deviance for peak in peaks.values())
     chances = _chances(free, peaks)
     weights = list(zip(chances.values(), [*peaks.values(), free], strict=True))
@@ -188,9 +197,9 @@ def pool_by_rates(loads: Sequence[Seen], low: int) -> ByRates:
     return ByRates(pool, work, _doubt(work, weights, free))
 
 
-def _peaks(loads: Sequence[Seen], low: int, free: _Peak) -> dict[int, _Peak]:
+def _peaks(loads: Seen, low: int, free: _Peak) -> dict[int, _Peak]:
     """The peak of the likelihood for each number of threads, from the fewest until nobody waits."""
-    offered = max(each.rate * (each.gap + each.rest) for each in loads)
+    offered = float((loads.rate * (loads.gap + loads.rest)).max())
     peaks: dict[int, _Peak] = {}
     m, most = low, max(low, int(min(2 * offered, _MOST_THREADS))) + 10
     while m < most and (m <= offered or not _limit_makes_no_difference(peaks, free)):
@@ -226,10 +235,10 @@ def _doubt(work: float, weights: Sequence[tuple[float, _Peak]], free: _Peak) -> 
     return sqrt(max(mean - free.variance, 0.0))
 
 
-def _peak(loads: Sequence[Seen], threads: int | None) -> _Peak:
+def _peak(loads: Seen, threads: int | None) -> _Peak:
     """The work of the highest likelihood, between 0 and the longest gap, by a grid that narrows."""
-    low, high = 0.0, max(each.gap for each in loads)
-    usual = 1 / sum(1 / max(each.error, _LEAST) ** 2 for each in loads)
+    low, high = 0.0, float(loads.gap.max())
+    usual = 1 / float((1 / np.maximum(loads.error, _LEAST) ** 2).sum())
     for _ in range(_ZOOMS):
         works = np.linspace(low, high, _TRIED)
         deviances = _deviance(loads, threads, works)
@@ -244,7 +253,7 @@ def _peak(loads: Sequence[Seen], threads: int | None) -> _Peak:
     return _Peak(least, work, 2 / curved if 0 < curved < inf else usual)
 
 
-def _deviance(loads: Sequence[Seen], threads: int | None, works: FloatArray) -> FloatArray:
+def _deviance(loads: Seen, threads: int | None, works: FloatArray) -> FloatArray:
     """Deviance, -2 log likelihood, of each work, relative to gaps without any error of the law.
 
     Two errors of the law, u and v, are common to all loads, so the gaps are correlated: their
@@ -252,23 +261,18 @@ def _deviance(loads: Sequence[Seen], threads: int | None, works: FloatArray) -> 
 
         M = 1 + (u, v)' D^-1 (u, v).
     """
-    shape = len(loads), len(works)
-    gap, error, unsure = (
-        np.array([[getattr(each, name)] for each in loads]) for name in ("gap", "error", "unsure")
-    )
-    waits, more, free = np.zeros((3, *shape))
+    waits, more, free = np.zeros((3, len(loads.rate), len(works)))
     if threads is not None:
-        waits, more = (
-            np.array([each.wait(threads, works, rate) for each in loads]) for rate in (1, _MORE)
-        )
-        offered = np.array([each.rate * (works + each.rest) for each in loads])
+        waits, more = loads.wait(threads, works, _RATES)
+        offered = loads.rate * (works + loads.rest)
         free = np.maximum(threads - offered, 0.0) ** 2 / np.maximum(2 * offered, _LEAST)
     known = (more < inf).all(axis=0)
     waits, more = np.where(known, waits, 0.0), np.where(known, more, 0.0)
-    error = np.maximum(error, _LEAST) ** 2
-    off = gap - waits - works
-    scale = np.sqrt(waits * np.maximum(gap - works, waits))
-    apart = error + (unsure * (more - waits) / (_MORE - 1)) ** 2 + (ROUGH.apart * scale) ** 2
+    error = np.maximum(loads.error, _LEAST) ** 2
+    off = loads.gap - waits - works
+    scale = np.sqrt(waits * np.maximum(loads.gap - works, waits))
+    unsure = loads.unsure * (more - waits) / (_MORE - 1)
+    apart = error + unsure**2 + (ROUGH.apart * scale) ** 2
     u, v = ROUGH.common * scale, ROUGH.bunched * free * scale
     uu, vv, uv, uo, vo = (
         (a * b / apart).sum(axis=0) for a, b in ((u, u), (v, v), (u, v), (u, off), (v, off))

@@ -147,9 +147,10 @@ class Requests:
         begun = self.start[self.outermost]
         return float(begun.max() - begun.min()) if len(begun) else 0.0
 
-    def of_service(self, service: int) -> BoolArray:
-        """Whether each request is for a service."""
-        return np.asarray(self.entry // _WIDTH == service)
+    @property
+    def service(self) -> IntArray:
+        """The number of each request's service."""
+        return np.asarray(self.entry // _WIDTH)
 
     def service_of(self, entry: int) -> str:
         """The service of an entry; a peer's own name."""

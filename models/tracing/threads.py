@@ -70,9 +70,8 @@ def threads_of(requests: Keyed) -> Threads:
     """
     found = _Found(requests)
     for service, name in enumerate(requests.loads[0].traced):
-        rows = found.rows_of(service)
-        if rows:
-            found.service(name, rows)
+        if service in found.rows:
+            found.service(name, found.rows[service])
     return Threads(
         found.pools, found.processors, found.growing, found.longer, found.doubt, found.waits
     )
@@ -90,20 +89,12 @@ class _Found:
         self.doubt: dict[str, float] = {}
         self.waits = np.zeros(len(requests.key))
         self.alike = requests.alike()
-        begins = np.searchsorted(requests.load, np.arange(len(requests.loads) + 1))
-        self.begins = begins.tolist()
+        self.rows = _in_order(requests)
+        self.begins = np.full(len(requests.loads), inf)
+        np.minimum.at(self.begins, requests.load, requests.start)
         begun = np.full(int(requests.trace.max(initial=-1)) + 1, inf)
         np.minimum.at(begun, requests.trace, requests.start)
         self.since = requests.end - begun[requests.trace]
-
-    def rows_of(self, service: int) -> dict[int, IntArray]:
-        """The requests of a service in each load, in the order in which they came."""
-        found = {}
-        for k, load in enumerate(self.requests.loads):
-            rows = np.flatnonzero(load.of_service(service)) + self.begins[k]
-            if len(rows):
-                found[k] = rows[np.argsort(self.requests.start[rows], kind="stable")]
-        return found
 
     def arrivals(self, k: int, rows: IntArray) -> Arrivals:
         """A load's requests in order; those count that came when all requests in service are known.
@@ -114,8 +105,7 @@ class _Found:
         """
         all_of = self.requests
         came = all_of.start[rows]
-        first = float(all_of.start[self.begins[k] : self.begins[k + 1]].min())
-        known = came > first + float(self.since[rows].max())
+        known = came > self.begins[k] + float(self.since[rows].max())
         return Arrivals(
             came,
             all_of.first[rows],
@@ -174,6 +164,19 @@ class _Found:
         window = float(each.came[-1] - each.came[0])
         rest = each.answered - each.came - gap
         return Seen.of(gap, rest, each.trace, window, self.requests.shares[k])
+
+
+def _in_order(requests: Keyed) -> dict[int, dict[int, IntArray]]:
+    """The requests of each service in each load, in the order in which they came."""
+    loads = requests.loads
+    group = np.concatenate([each.service for each in loads]) * len(loads) + requests.load
+    order = np.lexsort((requests.start, group))
+    found: dict[int, dict[int, IntArray]] = {}
+    for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        if len(rows):
+            service, load = divmod(int(group[rows[0]]), len(loads))
+            found.setdefault(service, {})[load] = rows
+    return found
 
 
 def _wait_error(whole: Sequence[Arrivals], pool: Pool) -> float:

@@ -1,7 +1,9 @@
 """Write services as a model file of layers, with a parameter for each number from the traces."""
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 from headway.models.importing.foreign.naming import plain_names
@@ -32,9 +34,9 @@ def entry_names(services: Services) -> dict[Key, str]:
     for key, entry in services.entries.items():
         words = [entry.service, _METHOD.sub("", entry.operation), _METHOD.sub("", entry.root)]
         long[key] = " ".join(dict.fromkeys(word for word in words if word))
-    whole = list(long.values())
+    often = Counter(long.values())
     for key, text in long.items():
-        if whole.count(text) > 1:
+        if often[text] > 1:
             entry = services.entries[key]
             long[key] = f"{entry.service} {entry.operation} {entry.root}".strip()
     return _plain(long)
@@ -78,8 +80,12 @@ class _Writing:
         self.names = entry_names(services)
         self.tasks = task_names(services)
         self.keys = list(services.entries)
+        self.keys_of: dict[str, list[Key]] = {}
+        for key, entry in services.entries.items():
+            self.keys_of.setdefault(entry.service, []).append(key)
         self.parameters: dict[str, Any] = {}
         self.correlations: dict[str, float] = {}
+        self.explained: dict[str, float] = {}  # sums of squared correlations, by work
         self.by_load: dict[str, tuple[float | str, ...]] = {}
 
     def document(self, name: str) -> dict[str, Any]:
@@ -184,9 +190,8 @@ class _Writing:
             "processor": f"{plain}_host",
             "threads": threads,
             "entries": {
-                self.names[key]: self._entry(key, entry)
-                for key, entry in self.services.entries.items()
-                if entry.service == service
+                self.names[key]: self._entry(key, self.services.entries[key])
+                for key in self.keys_of[service]
             },
         }
 
@@ -309,18 +314,19 @@ class _Writing:
         whole = sum(weights)
         for (stage, times, with_work, by_load), weight in zip(laws, weights, strict=True):
             if whole and weight:
-                known = set(self.parameters)
+                known = len(self.parameters)
                 yield self._part(key, entry, stage, times, (block.work * weight / whole, block.scv))
-                for name in self.parameters.keys() - known:
+                for name in [*islice(reversed(self.parameters), len(self.parameters) - known)]:
                     self._correlate(f"{self.names[key]}_work", name, with_work)
                     self.by_load[name] = by_load
 
     def _correlate(self, work: str, name: str, value: float) -> None:
         """State the correlation of a number of calls with the work, over the same requests."""
-        others = sum(v**2 for k, v in self.correlations.items() if k.startswith(f"{work}, "))
+        explained = self.explained.get(work, 0.0) + value**2
         uncertain = all("ci95" in self.parameters[each] for each in (work, name))
-        if uncertain and abs(value) > _SLIGHT and others + value**2 < 1:
+        if uncertain and abs(value) > _SLIGHT and explained < 1:
             self.correlations[f"{work}, {name}"] = _rounded(value)
+            self.explained[work] = explained
 
     def _part(
         self, key: Key, entry: Measured, stage: Stage, times: Times, work: tuple[float, float]

@@ -31,16 +31,18 @@ def check_names(
     processors: Mapping[str, Processor], tasks: Mapping[str, Task], entries: Mapping[str, Entry]
 ) -> None:
     """Refuse missing names, tasks without entries, and two steps of one name in a task."""
+    offered: dict[str, dict[str, Entry]] = {name: {} for name in tasks}
     for name, entry in entries.items():
         if entry.task not in tasks:
             msg = f"entry {name}: there is no task {entry.task!r}"
             raise GraphError(msg + nearest(entry.task, tasks))
+        offered[entry.task][name] = entry
     for name, task in tasks.items():
         if task.processor not in processors:
             msg = f"task {name}: there is no processor {task.processor!r}"
             own = {n for n, one in tasks.items() if one.clients and one.processor == n}
             raise GraphError(msg + (nearest(task.processor, processors.keys() - own) or "; add it"))
-        _check_offer(name, task, {n: entry for n, entry in entries.items() if entry.task == name})
+        _check_offer(name, task, offered[name])
     for name, entry in entries.items():
         for called in entry.uses:
             _check_called(name, called, tasks, entries)

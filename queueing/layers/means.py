@@ -85,22 +85,18 @@ class LayeredMeans:
         """Share of a task's threads that is busy; 0 if their number is infinite."""
         return self.busy(task) / self.system.tasks[task].threads
 
-    def busy_by(self, processor: str) -> dict[str, Amount]:
-        """Mean busy servers of a processor, X D / speed, by task; per copy of the processor."""
-        place = self.system.processors[processor]
-        tasks = [name for name, one in self.system.tasks.items() if one.processor == processor]
-        used: dict[str, Amount] = dict.fromkeys(tasks, 0.0)
-        for name, step, times in self.system.steps():
-            task = self.system.entries[name].task
-            if task in used:
-                here = self.system.tasks[task].replicas / place.replicas  # copies on each
-                rate = self.entries[name].throughput * here
-                used[task] += rate * times * step.demand / place.speed
-        return used
+    def busy_servers(self, processor: str) -> Amount:
+        """Mean busy servers of a processor, X D / speed, per copy of the processor."""
+        place, busy = self.system.processors[processor], 0.0
+        for name, step, times in self.system.steps_at[processor]:
+            here = self.system.tasks[self.system.entries[name].task].replicas / place.replicas
+            rate = self.entries[name].throughput * here
+            busy = busy + rate * times * step.demand / place.speed
+        return busy
 
     def use(self, processor: str) -> Amount:
         """Utilisation of a processor; the mean busy servers if their number is infinite."""
-        busy = sum(self.busy_by(processor).values())
+        busy = self.busy_servers(processor)
         servers = self.system.processors[processor].servers
         return np.where(np.isinf(servers), busy, busy / np.where(np.isinf(servers), 1.0, servers))
 

@@ -201,8 +201,8 @@ def _slices(system: LayeredSystem, processor: str) -> list[tuple[str, Step, Amou
     speed = system.processors[processor].speed
     return [
         (name, step, times * step.slices, step.demand / step.slices / speed)
-        for name, step, times in system.steps()
-        if system.tasks[system.entries[name].task].processor == processor and np.any(step.demand)
+        for name, step, times in system.steps_at[processor]
+        if np.any(step.demand)
     ]
 
 

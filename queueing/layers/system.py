@@ -116,10 +116,10 @@ class LayeredSystem:
     @cached_property
     def entries_of(self) -> dict[str, tuple[str, ...]]:
         """The entries of each task."""
-        return {
-            task: tuple(name for name, entry in self.entries.items() if entry.task == task)
-            for task in self.tasks
-        }
+        found: dict[str, list[str]] = {task: [] for task in self.tasks}
+        for name, entry in self.entries.items():
+            found[entry.task].append(name)
+        return {task: tuple(own) for task, own in found.items()}
 
     @cached_property
     def meetings(self) -> dict[str, str]:
@@ -189,11 +189,15 @@ class LayeredSystem:
     def layers(self) -> tuple[frozenset[str], ...]:
         """Tasks by layer: clients and tasks called from outside only, then those they call."""
         depth = dict.fromkeys(self.tasks, 0)
-        above = [(e.task, self.entries[o].task) for e in self.entries.values() for o in e.uses]
+        callers = (self.entries[name] for name in self.callers_first)
+        above = [(each.task, self.entries[other].task) for each in callers for other in each.uses]
         for _ in range(len(self.tasks) - 1):
+            before = dict(depth)
             for upper, lower in above:
                 if upper != lower:
                     depth[lower] = max(depth[lower], depth[upper] + 1)
+            if depth == before:  # all at once, unless tasks call each other in a circle
+                break
         levels = sorted(set(depth.values()))
         return tuple(frozenset(t for t in depth if depth[t] == level) for level in levels)
 
@@ -213,6 +217,14 @@ class LayeredSystem:
             *(n for e in self.entries.values() for n in _numbers(e.flow)),
         ]
         return np.broadcast_shapes(*map(np.shape, numbers))
+
+    @cached_property
+    def steps_at(self) -> dict[str, tuple[tuple[str, Step, Amount], ...]]:
+        """The steps at each processor, as `steps` has them."""
+        found: dict[str, list[tuple[str, Step, Amount]]] = {name: [] for name in self.processors}
+        for each in self.steps():
+            found[self.tasks[self.entries[each[0]].task].processor].append(each)
+        return {name: tuple(each) for name, each in found.items()}
 
     def steps(self) -> Iterator[tuple[str, Step, Amount]]:
         """Every step, with its entry and the mean number of times that it is done per request."""

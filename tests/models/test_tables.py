@@ -16,7 +16,7 @@ from rich.console import Console
 from headway.models import catalogue_model, model_names
 from headway.models.files.shipped import data_path
 from headway.models.language.units import unit
-from headway.models.tables.layout import ColumnLayout, is_narrow
+from headway.models.tables.layout import EDGE, GAP, ColumnLayout, is_narrow, widths
 from headway.models.tables.table import Column, Table
 from tests.support.command import headway
 
@@ -237,3 +237,16 @@ def test_other_scripts_stand_in_line_too():
     lines = table.text().splitlines()
 
     assert len(set(map(cell_len, lines))) == 1
+
+
+WORDS = st.lists(st.text("ab _", max_size=40), min_size=1, max_size=4)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5), st.integers(1, 120))
+def test_columns_share_a_width_by_the_widest_that_fits(cells: list[list[str]], width: int) -> None:
+    """Each is as wide as it needs to be, up to the largest limit for all with which they fit."""
+    shapes = [ColumnLayout("name", texts, is_text=True) for texts in cells]
+    tried = ([max(x.least, min(x.most, cap)) for x in shapes] for cap in range(50, -1, -1))
+    room = width - EDGE - GAP * (len(shapes) - 1)
+    fitting = next((each for each in tried if sum(each) <= room), [x.least for x in shapes])
+    assert widths(shapes, width) == fitting

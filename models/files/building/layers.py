@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -117,14 +118,18 @@ class LayersOfFile(Entries):
             tuple(entry.meets),
         )
 
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The names of all entries."""
+        return frozenset(entry for each in self.entry.tasks.values() for entry in each.entries)
+
     def _calls(self, table: Mapping[str, schema.Scalar], *keys: str) -> dict[str, Formula]:
         """Numbers by entry, each named ENTRY, or TASK.ENTRY for the tables of the file."""
         tasks = self.entry.tasks
-        known = {entry for each in tasks.values() for entry in each.entries}
         called: dict[str, Formula] = {}
         for name, number in self._numbers(table, *keys).items():
             task, _, entry = name.partition(".")
-            if name in known or task not in tasks:
+            if name in self.known or task not in tasks:
                 entry = name
             elif entry not in tasks[task].entries:
                 msg = f"task {task} has no entry {entry!r}{nearest(entry, tasks[task].entries)}"

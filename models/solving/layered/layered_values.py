@@ -93,7 +93,7 @@ def numbers_of(means: LayeredMeans, layers: Layers) -> Amounts:
             of["response_time"] = offered[0].first_phase
         values |= _keyed(name, of)
     for name in system.processors:
-        of = {"utilisation": means.use(name), "busy": sum(means.busy_by(name).values())}
+        of = {"utilisation": means.use(name), "busy": means.busy_servers(name)}
         values |= _keyed(layers.key("processors", name), of)
     return values | _whole(means)
 

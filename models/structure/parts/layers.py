@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
 from math import inf, nan
 from typing import Any
 
@@ -53,7 +54,7 @@ class Layers:
             return f"entry {name}"
         return name
 
-    @property
+    @cached_property
     def lone(self) -> frozenset[str]:
         """Clients whose processor is a delay of their own with the same name."""
         return frozenset(

@@ -1,6 +1,7 @@
 """What a layered system refuses, each in one line; and its program."""
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 import pytest
 
@@ -49,6 +50,23 @@ def test_a_program_takes_a_demand_in_slices_between_calls() -> None:
     assert (call, back) == (Call("read"), Branch(((1.0, page),)))
     assert (answer, done) == (Answer(()), Done())
     assert program.instructions[program.starts["use"]] == Wait(1.0)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_layers_follow_calls_in_whatever_order_tasks_stand(turn: int) -> None:
+    names = [f"s{k}" for k in range(30)][::turn]
+    after = dict(pairwise(names[::turn]))
+    calls = {name: {after[name]: 1.0} if name in after else {} for name in names}
+    system = LayeredSystem(
+        "chain",
+        {"cpu": Processor()},
+        {name: Task("cpu") for name in names},
+        {
+            name: Entry(name, Step(name, 0.01, calls=calls[name]), float(name == "s0"))
+            for name in names
+        },
+    )
+    assert system.layers == tuple(frozenset({f"s{k}"}) for k in range(30))
 
 
 def _unasked() -> LayeredSystem:
