@@ -360,10 +360,21 @@ def _ticks(times: Sequence[float]) -> float:
     return next((10.0**k for k in (9, 6, 3) if usual > 1e8 * 10.0**k), 1.0)
 
 
+def has_zone(cell: str) -> bool:
+    """Whether a point in time is in another zone than UTC.
+
+    Examples
+    --------
+    >>> [has_zone(f"2026-11-25T08:30:00{zone}") for zone in ("", "Z", "+00:00", "+02:00")]
+    [False, False, False, True]
+    """
+    return _ZONED.fullmatch(cell) is not None
+
+
 def _check_zones(cells: Sequence[str], lines: Sequence[int], source: str) -> None:
     """Refuse points in time without a time zone, which are in UTC, among those of another zone."""
     local = [k for k, cell in enumerate(cells) if _LOCAL.fullmatch(cell)]
-    if local and len(local) < len(cells) and any(map(_ZONED.fullmatch, cells)):
+    if local and len(local) < len(cells) and any(map(has_zone, cells)):
         where, what = f"{source}:{lines[local[0]]}", quoted(cells[local[0]])
         msg = f"{where}: {what} has no time zone, and others have; give each its own"
         raise MeasurementError(msg)

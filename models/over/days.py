@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from headway.kinds import FloatArray
 from headway.models.files.courses import (
     EXAMPLE,
     LARGEST,
-    TimedRates,
+    has_zone,
     moment_column,
     moments,
     rates_of_text,
@@ -36,6 +36,9 @@ FEWEST_REQUESTS = 100
 
 MOST_RATES = 1440
 """Most rates taken from a log: the minutes of a day."""
+
+IN_UTC = "times: in UTC, not in the zone of the file"
+"""What is said of times that the file gives in another zone."""
 
 LONGEST = 10 * 365 * 86400.0
 """Longest time that a log may span [s]: if it is longer, its times are not all in one unit."""
@@ -112,22 +115,29 @@ def day_of_text(text: str, source: str) -> Day:
     bracketed = _BRACKETED.findall(text)
     if bracketed:
         form = "%d/%b/%Y:%H:%M:%S %z"
-        points = [datetime.strptime(each, form).timestamp() for each in bracketed]
-        return _of_points(np.array(points), source)
+        stamps = [datetime.strptime(each, form).timestamp() for each in bracketed]
+        away = any(not each.endswith("0000") for each in bracketed)
+        return _noted(_of_points(np.array(stamps), source), away=away)
     header, rows = header_and_rows(text, source, EXAMPLE)
     check_cells(header, rows, source, EXAMPLE)
     when = moment_column(header)
+    cells = [] if when is None else [row[when] for _, row in rows]
+    away = any(map(has_zone, cells))
     try:
-        return _of_rates(rates_of_text(text, source))
+        found = rates_of_text(text, source)
     except MeasurementError as error:
         if when is None or "no columns" not in str(error):
             raise
-    lines = [line for line, _ in rows]
-    return _of_points(moments(header[when], [row[when] for _, row in rows], lines, source), source)
+    else:
+        edges = (*found.starts, found.end)
+        return _noted(Day(edges, found.rates, relative=found.relative), away=away)
+    points = moments(header[when], cells, [line for line, _ in rows], source)
+    return _noted(_of_points(points, source), away=away)
 
 
-def _of_rates(found: TimedRates) -> Day:
-    return Day((*found.starts, found.end), found.rates, relative=found.relative)
+def _noted(day: Day, *, away: bool) -> Day:
+    """The same day; its note says that times are in UTC if the file's are in another zone."""
+    return replace(day, note="; ".join(filter(None, (day.note, IN_UTC)))) if away else day
 
 
 SHIPPED = Path(__file__).parent.parent / "data" / "days"

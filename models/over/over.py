@@ -187,7 +187,11 @@ class _Asked:
     percentiles: tuple[float, ...]
 
     def played(self) -> Timeline:
-        """The answer by simulation."""
+        """The answer by simulation, with what is said of the load."""
+        found = self._simulated()
+        return replace(found, notes=(*_said(self.load), *found.notes))
+
+    def _simulated(self) -> Timeline:
         from headway.models.over.playing import played
 
         given = self.model, self.network, (self.periods, self.fine), self.target, self.percentiles
@@ -448,8 +452,12 @@ def _approximate(network: TimedNetwork, name: str, error: Error, *, changes: boo
     return "; ".join(found)
 
 
+def _said(load: Day) -> tuple[str, ...]:
+    return (load.note,) if load.note else ()
+
+
 def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ...]:
-    notes = [load.note] if load.note else []
+    notes = [*_said(load)]
     if not means.met:
         notes.append("response times are means: jobs there over jobs that come, or by station")
     if network.start is None:

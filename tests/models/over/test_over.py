@@ -8,7 +8,7 @@ import pytest
 
 from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.models import ModelGraph, parse_model
-from headway.models.over.days import Day, day_of_text, nice_step
+from headway.models.over.days import IN_UTC, Day, day_of_text, nice_step
 from headway.models.over.over import over_model
 from headway.models.over.sizing import size_over
 from headway.queueing import MG1, MM1, Delay, MMm, MMmK
@@ -203,6 +203,23 @@ def test_a_log_becomes_rates():
         for s in range(300)
     )
     assert day_of_text(web, "access.log").rates == pytest.approx([1.0] * 2, rel=0.01)
+
+
+def test_times_in_another_zone_are_said_to_be_in_utc():
+    def table(zone):
+        return "time,rate\n" + "".join(f"2026-03-29T0{h}:00{zone},{h}\n" for h in (1, 2, 3))
+
+    plain, away = (day_of_text(table(zone), "day.csv") for zone in ("", "+02:00"))
+    assert (plain.note, away.note) == ("", IN_UTC)
+    assert away.edges == tuple(at - 7200 for at in plain.edges)
+    stamp = '10.0.0.1 - - [25/Nov/2026:08:00:{:02d} {}] "GET / HTTP/1.1" 200 5\n'
+    for zone, said in (("+0000", False), ("+0200", True)):
+        log = "".join(stamp.format(s % 60, zone) for s in range(120))
+        assert (IN_UTC in day_of_text(log, "access.log").note) == said
+    one = ModelGraph("one").station("cpu", MM1(0.01)).at()
+    for method in ("auto", "simulation"):
+        short = Day((0.0, 5.0, 10.0), (5.0, 9.0), away.note)
+        assert IN_UTC in over_model(one, short, every=5, method=method).notes
 
 
 def test_periods_have_lengths_that_people_count_in():
