@@ -1,6 +1,6 @@
 """Errors of approximations of a load over time at one queue, compared with forward equations.
 
-    python -m tests.campaigns.days [--count 40]
+    python -m tests.campaigns.days [--count 40] [--seed 11]
 
 Random days of 24 periods at pools of 1 to 40 servers: sines with a second harmonic, 12 to 2,000
 service times per period, with the highest load at 50% to 90% of capacity, and for fluids up to
@@ -34,9 +34,9 @@ def random_day(draw, most):
     return servers, Day(edges, tuple(rates.tolist()))
 
 
-def errors(method, most, count):
+def errors(method, most, count, seed):
     """Relative errors of throughput and response time of every period."""
-    draw, found = np.random.default_rng(11), []
+    draw, found = np.random.default_rng(seed), []
     for _ in range(count):
         servers, day = random_day(draw, most)
         model = ModelGraph("pool").station("cpu", MMm(1.0, servers)).at()
@@ -51,9 +51,10 @@ def errors(method, most, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=40)
-    count = parser.parse_args().count
+    parser.add_argument("--seed", type=int, default=11)
+    args = parser.parse_args()
     for method, most in METHODS.items():
-        throughput, response = 100 * errors(method, most, count)
+        throughput, response = 100 * errors(method, most, args.count, args.seed)
         for name, values in (("throughput", throughput), ("response time", response)):
             high, ninety = values.max(), np.percentile(values, 90)
             print(f"{method}: {name}: largest {high:.3g}%, 90th percentile {ninety:.3g}%")
