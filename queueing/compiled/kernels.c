@@ -90,6 +90,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(pool_capacities, "iiiiirrrrwww") \
     ROW(first_to_leave, "iiirrrrww") \
     ROW(waits_of_one, "iirrrrw") \
+    ROW(weighted_sums, "iirrnw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \
     ROW(flood_steps, "rriwwwj") \
     ROW(spans_laid_out, "inj")

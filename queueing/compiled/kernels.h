@@ -51,6 +51,7 @@ Kernel pool_ratios;
 Kernel pool_capacities;
 Kernel first_to_leave;
 Kernel waits_of_one;
+Kernel weighted_sums;
 Kernel unanswered_steps;
 Kernel flood_steps;
 Kernel spans_laid_out;

@@ -232,7 +232,7 @@ class Again:
         slice_ = np.where(self.shared, self.slice * delay, self.slice + delay * (self.slice > 0))
         rows, sums = self.others.rows, self.others.sums
         call = now.waits[rows] + now.mean[rows]
-        passed, spent = self.others.over(np.stack([outlasts(least[sums], call), call]))
+        passed, spent = self.others.over(np.array([outlasts(least[sums], call), call]))
         part = np.where(now.second[self.called] > 0, outlasts(least, slice_), 0.0)
         rest = part / (1 - part * (passed + self.sent))
         rate = (now.cycles * self.works.often)[self.caller] * self.often
@@ -248,7 +248,7 @@ class Again:
             vary * self.over / ends,
             self.runs,
         )
-        total, *others = self.to.of(np.stack([rate * way for way in ways]))
+        total, *others = self.to.of(np.array([rate * way for way in ways]))
         known = total / np.maximum(now.cycles * self.works.often, NEVER)
         means = [other / np.maximum(total, NEVER) for other in others]
         return Asked(*(known, *means, *lasting))

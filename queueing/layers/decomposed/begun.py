@@ -133,7 +133,7 @@ class Begun:
         mixed = first + back * later[self.of] * (usual - first)
         total = np.add.reduceat(often, self.starts)
         alone, mixed = (
-            np.add.reduceat(often * np.stack([first, mixed]), self.starts, axis=1) / total
+            np.add.reduceat(often * np.array([first, mixed]), self.starts, axis=1) / total
         )
         result, longer = found.copy(), np.zeros_like(now.second)
         result[self.rows] = mixed

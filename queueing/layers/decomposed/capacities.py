@@ -167,7 +167,7 @@ class Capacities:
             return found
         first, whole = asked * now.first, asked * (now.first + now.second)
         found.rate[:], found.inside[:], found.held[:] = self.asked.of(
-            np.stack([asked, first + asked * now.waits, whole])
+            np.array([asked, first + asked * now.waits, whole])
         )
         busy, slices = asked * works.busy, asked * works.slices
         wait = np.where(works.shared, busy * (now.delays - 1), slices * now.delays)

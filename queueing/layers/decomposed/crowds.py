@@ -202,7 +202,7 @@ class Crowds(Stations):
             return ratios
         busy = np.maximum(busy[at], NEVER)
         there = there[at] + self.barred.of(now.cycles * now.first)[at]
-        each = np.stack([freed.inside, freed.held, freed.rate, freed.most])
+        each = np.array([freed.inside, freed.held, freed.rate, freed.most])
         inside, held, rate, most = self._own @ each
         above, threads, all_rate, all_most = self._above @ each
         outside = self._callers - np.where(self._has_above, np.maximum(above, inside), inside)

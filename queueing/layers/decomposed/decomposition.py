@@ -232,7 +232,7 @@ class _Decomposition:
     def numbers(self, now: State) -> FloatArray:
         """Request rates of entries [1/s], mean waits for a thread, and means of both phases [s]."""
         rates = now.cycles * self.works.often
-        sums = self.first.of(np.stack([rates * now.waits, rates * now.mean]))
+        sums = self.first.of(np.array([rates * now.waits, rates * now.mean]))
         wait, first = sums / np.maximum(self.requests, NEVER)
         found = np.stack([self.requests, wait, first, now.second[self.lasting]], axis=1)
         return found[..., : self.points]  # the first view, in which no client is left out

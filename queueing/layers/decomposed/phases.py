@@ -233,7 +233,7 @@ class _Level:
         if not self.calls:
             return Moments(mean, variance)
         once, spread = _requested(self.calls.rows, answers, waits)
-        first, squares, spreads = self.calls.over(np.stack([once, once**2, spread]))
+        first, squares, spreads = self.calls.over(np.array([once, once**2, spread]))
         work = alone.work[self.steps]
         between = self.vary * (2 * work * first + squares + first**2)
         return Moments(mean + first, variance + spreads + between)

@@ -127,7 +127,7 @@ class Siblings:
         found = np.ones((self.needed, times.shape[0], times.shape[2]))
         if not self.stations:
             return found
-        each = self.held.of(np.stack([mean, mean + waits]))
+        each = self.held.of(np.array([mean, mean + waits]))
         need = (self.busy + each[0]).reshape(*self.shape, -1) / times[:, :, np.newaxis]
         # a share of a server takes that many times as long, a slice waits before it is served
         there = self.busy + self.delayed.of(delays - self.shared) + each[1]

@@ -92,6 +92,10 @@ class Meetings(Sums):
             gone = own / np.where(own, views.members[comer], 1.0)
             self.weights = self.weights * (1 - gone[:, np.newaxis])
 
+    def of(self, values: FloatArray) -> FloatArray:
+        """Sums of values of the shape (..., rows, points)."""
+        return self.over(self.at(values)) if self._seen else super().of(values)
+
     def at(self, values: FloatArray) -> FloatArray:
         """Values of each term, reduced as from the system to the arriving job's view."""
         if not self._seen:

@@ -96,12 +96,12 @@ class Processors:
         of, works = self.crowds, self.works
         rate, time = now.cycles * works.slices, now.cycles * works.busy
         there = np.where(self.shared, time * now.delays, time + rate * now.delays)
-        each = np.stack([rate, there]) * works.often
-        rates, times, there = of.visits.of(np.stack([rate, time, there]))
+        each = np.array([rate, there]) * works.often
+        rates, times, there = of.visits.of(np.array([rate, time, there]))
         service = times / np.maximum(rates, NEVER)
         free = of.population - there - of.barred.of(now.cycles * now.mean)
         coming = Coming(rates, service, there, free, np.ones_like(service))
-        often, spent = self.done.of(np.stack([rate, time]) * works.often)
+        often, spent = self.done.of(np.array([rate, time]) * works.often)
         same = (spent / np.maximum(often, NEVER))[self.place]
         mine = np.where(self.shares[of.owner], service, same[of.owner])
         seen = of.seen(of.odds(now, freed, coming, mine))
@@ -199,7 +199,7 @@ class _Callers(Crowds):
         """Rates and times of the classes at a pool of threads."""
         square = now.variance + now.mean**2
         stay = now.waits + now.mean
-        each = np.stack([np.ones_like(stay), now.mean, square, stay])
+        each = np.array([np.ones_like(stay), now.mean, square, stay])
         rate, held, squares, there = self.visits.of(now.cycles * each)
         least = np.maximum(rate, NEVER)
         service = held / least
@@ -214,7 +214,7 @@ class _Callers(Crowds):
         of = asked.at(rows)
         known = rate * of.known
         total, *means = self.visits.over(
-            np.stack([rate, known, known * of.within, known * of.over, known * of.none])
+            np.array([rate, known, known * of.within, known * of.over, known * of.none])
         )
         runs = self.visits.over(of.known * of.runs)
         thinks = 1 / np.maximum(runs, 1.0)[sums]
@@ -223,7 +223,7 @@ class _Callers(Crowds):
         left = 1 - thinks + thinks * outlasts(least, self.think)
         chance = of.chance(left * outlasts(least, rest), outlasts(least, away[sums]))
         chance = np.where(second > 0, of.some * chance, 0.0)
-        found = self.visits.over(rate * np.stack([of.some * second, chance, chance * of.rest]))
+        found = self.visits.over(rate * np.array([of.some * second, chance, chance * of.rest]))
         return Behind(*found / np.maximum(total, NEVER))
 
     def between(self, now: State, coming: Coming, asked: Asked) -> Coming:
@@ -433,7 +433,7 @@ class Pools:
     def _held(self, queues: _Queues, now: State) -> _Held:
         """How long threads are held by each kind of request."""
         held = queues.held
-        each = np.stack([now.cycles * self.works.often, now.mean, now.variance])
+        each = np.array([now.cycles * self.works.often, now.mean, now.variance])
         rate, mean, variance = held.at(each)
         share = rate * held.weights / np.maximum(held.over(rate), NEVER)[held.sums]
         scv = np.maximum(variance / np.maximum(mean**2, NEVER), _REGULAR)
@@ -502,7 +502,7 @@ class Pools:
         out that second phases keep threads from first ones, so it is short of the wait.
         """
         rate, threads, met = now.cycles * self.works.often, queues.threads, queues.met
-        asked, busy = queues.held.of(np.stack([rate, rate * now.second]))
+        asked, busy = queues.held.of(np.array([rate, rate * now.second]))
         own = self.own.of(rate)[queues.comers] / self.people[queues.comers]
         busy = np.minimum(busy, threads)
         others = busy - np.minimum(own * left.mean, left.chance)

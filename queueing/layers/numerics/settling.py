@@ -25,8 +25,8 @@ PATIENCE = 200
 before.
 """
 
-_KEPT = 5  # past steps that are mixed; chosen from 3 to 10, which differ little
-_SHARES = 0.5, 0.01  # largest and smallest b
+_KEPT = 8  # past steps that are mixed; with 5 or 10 as many steps are needed
+_SHARES = 0.9, 0.01  # largest and smallest b
 _SHORTER, _LONGER = 0.7, 1.1  # factors on b when residuals grow and when they shrink
 _GROWN = 2.0  # growth over the smallest residual at which past steps are discarded
 _LARGE = 0.3  # residual over max(x, g) above which steps are not mixed; fewest steps for 0.2 to 0.5
@@ -36,7 +36,7 @@ _STRIDE = 0.7  # largest logarithm of a factor: twice, or half
 # growth of a stride while the direction is the same: 10%, fading after 60 steps
 _GROWTH, _EBBING = 0.1, 60
 _ARRIVED = 0.2  # b of a point that comes near its solution
-_LATE = 400  # steps after which points that are not far take plain half steps; chosen
+_LATE, _HALF = 400, 0.5  # points that are not far take plain half steps after so many; chosen
 
 
 class Settling:
@@ -60,7 +60,7 @@ class Settling:
     def __init__(self, small: Amount) -> None:
         self.small = small
         self._before: tuple[FloatArray, FloatArray] | None = None
-        self._steps: list[tuple[FloatArray, FloatArray]] = []
+        self._steps, self._taken = np.zeros((2, 0, 0, 0)), 0
         self._strides = _Strides(small)
         self._share = self._least = self._last = np.zeros(0)
 
@@ -71,7 +71,7 @@ class Settling:
         largest = np.abs(residual / (np.maximum(np.abs(x), np.abs(g)) + self.small)).max(axis=0)
         fresh = self._remembered(x, residual, largest)
         step = self._share * residual
-        if self._steps:
+        if self._taken:
             step = step - self._mixed(residual, scale, fresh)
         low, high = np.minimum(x, g), np.maximum(x, g)
         near = np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high)
@@ -79,7 +79,7 @@ class Settling:
         if self._strides.count <= PATIENCE:
             return np.asarray(near)
         if self._strides.count > _LATE:
-            near = x + _SHARES[0] * residual
+            near = x + _HALF * residual
         far = largest > _LARGE
         self._share = np.where(far, _ARRIVED, self._share)
         return np.asarray(np.where(far, self._strides.step(x, g), near))
@@ -91,9 +91,8 @@ class Settling:
             return values[..., chosen]
 
         self.small = np.broadcast_to(self.small, chosen.shape)[chosen]
-        self._steps = [(at(dx), at(df)) for dx, df in self._steps]
         if self._before is not None:
-            self._before = at(self._before[0]), at(self._before[1])
+            self._before, self._steps = (at(self._before[0]), at(self._before[1])), at(self._steps)
             self._share, self._least, self._last = map(at, (self._share, self._least, self._last))
         self._strides.keep(chosen)
         return at(x)
@@ -105,14 +104,16 @@ class Settling:
         if self._before is None:
             self._share = np.full(x.shape[1], _SHARES[0])
             self._least, self._last = largest, largest
-            self._before = x, residual
+            self._before, self._steps = (x, residual), np.zeros((2, _KEPT, *x.shape))
             return np.ones(x.shape[1], bool)
         grown = (largest > _GROWN * self._least) | (largest > _LARGE)
         factor = np.where(largest > self._last, _SHORTER, _LONGER)
         self._share = np.clip(self._share * factor, *_SHARES[::-1])
         self._least = np.where(grown, largest, np.minimum(self._least, largest))
-        steps = [*self._steps, (x - self._before[0], residual - self._before[1])][-_KEPT:]
-        self._steps = [(dx * ~grown, df * ~grown) for dx, df in steps]
+        steps, oldest = self._steps, self._taken % _KEPT
+        steps[0, oldest], steps[1, oldest] = x - self._before[0], residual - self._before[1]
+        steps[..., grown] = 0.0
+        self._taken += 1
         self._before, self._last = (x, residual), largest
         return np.asarray(grown)
 
@@ -120,8 +121,7 @@ class Settling:
         self, residual: FloatArray, scale: FloatArray, fresh: NDArray[np.bool_]
     ) -> FloatArray:
         """The correction (dX + b dF) y."""
-        moved = np.stack([dx for dx, _ in self._steps])
-        changed = np.stack([df for _, df in self._steps])
+        moved, changed = self._steps[:, : self._taken]
         scaled = changed / scale
         gram = np.einsum("ivp,jvp->pij", scaled, scaled)
         right = np.einsum("ivp,vp->pi", scaled, residual / scale)

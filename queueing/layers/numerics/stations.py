@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
+from headway.queueing.compiled.library import compiled
 from headway.queueing.layers.numerics.finite import ROWS, finite_stations, first_to_leave
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
@@ -28,6 +29,36 @@ def stacked(numbers: Sequence[Amount], column: Column) -> FloatArray:
     if all(np.ndim(number) == 0 for number in numbers):
         return np.array(numbers, float).reshape(-1, 1)
     return np.stack(list(map(column, numbers)))
+
+
+@compiled
+def weighted_sums(
+    rows: IntArray,
+    begins: IntArray,
+    weights: FloatArray,
+    values: FloatArray,
+    points: int,  # noqa: ARG001 - the kernel's
+    result: FloatArray,
+) -> None:
+    """Weighted sums over rows, of one or more tables of rows.
+
+    Parameters
+    ----------
+    rows
+        The row of each term.
+    begins
+        Index of the first term of each sum, which has one or more; one more number than there are
+        sums.
+    weights
+        Weight of each term, shape (terms, 1) or (terms, points).
+    values
+        Shape (..., rows, points).
+    points
+        Number of points.
+    result
+        The sums, shape (..., sums, points).
+    """
+    result[:] = np.add.reduceat(values.take(rows, axis=-2) * weights, begins[:-1], axis=-2)
 
 
 class Sums:
@@ -65,7 +96,10 @@ class Sums:
 
     def of(self, values: FloatArray) -> FloatArray:
         """Sums of values of the shape (..., rows, points)."""
-        return self.over(self.at(values))
+        *tables, _, points = values.shape
+        result = np.empty((*tables, len(self.begins) - 1, points))
+        weighted_sums(self.rows, self.begins, self.weights, values, points, result)
+        return result
 
     def at(self, values: FloatArray) -> FloatArray:
         """The value of each term, without its weight."""

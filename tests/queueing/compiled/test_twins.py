@@ -333,6 +333,19 @@ def _waits_of_one(seed: int) -> Arguments:
     return begins, draw.integers(1, 30, servers), away, *kinds, result
 
 
+def _weighted_sums(seed: int) -> Arguments:
+    """Several tables of rows, with weights that are the same at all points or not."""
+    draw = random(seed)
+    sums, points = int(draw.integers(1, 6)), int(draw.choice([1, 3, 700]))
+    tables, height = int(draw.integers(1, 4)), int(draw.integers(1, 8))
+    each = draw.integers(1, 5, sums)
+    begins = np.concatenate([[0], np.cumsum(each)])
+    weights = draw.uniform(0, 1, (each.sum(), points if seed % 2 else 1))
+    values = draw.uniform(0, 2, (tables, height, points))
+    rows = draw.integers(0, height, each.sum())
+    return rows, begins, weights, values, points, np.zeros((tables, sums, points))
+
+
 def _unanswered_steps(seed: int) -> Arguments:
     """Attempts of which some wait, behind all jobs or behind few of them."""
     draw = random(seed)
@@ -390,6 +403,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "pool_ratios": ("headway.queueing.layers.numerics.pools", _pool_ratios),
     "pool_capacities": ("headway.queueing.layers.numerics.pools", _pool_capacities),
     "waits_of_one": ("headway.queueing.layers.numerics.finite", _waits_of_one),
+    "weighted_sums": ("headway.queueing.layers.numerics.stations", _weighted_sums),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
     "flood_steps": ("headway.queueing.retries.tipping", _flood_steps),
     "spans_laid_out": ("headway.models.measured.spans.layout", _spans_laid_out),
