@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.options import load_limits, measured
+from headway.cli.options import measured
 from headway.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from headway.models.analysis.comparison import Comparison
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
-    from headway.models.structure.model import Model
+    from headway.models.reading.traces import Traces
 
 curves_option = click.option(
     "--data",
@@ -42,31 +41,11 @@ def one_curve(tables: "Sequence[Measurements]") -> "Measurements":
     return together(tables)
 
 
-def traces_among(data: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-    """Files of traces and their settings; none where the data are anything else."""
-    from headway.models.reading.curves import curve_and_settings
-    from headway.models.reading.traces import are_traces
+def measured_at(data: Sequence[str], hints: "Hints") -> "Measurements | Traces":
+    """What ``--data`` names: traces, or curves as one table."""
+    from headway.models.reading.traces import traces_at
 
-    places = [curve_and_settings(text) for text in data]
-    if not are_traces(str(path) for path, _ in places):
-        return []
-    return [(str(path), settings) for path, settings in places]
-
-
-def compared(
-    model: "Model",
-    data: Sequence[str],
-    hints: "Hints",
-    x: str | None,
-    y: str | None,
-    low: str | None,
-    high: str | None,
-) -> "Comparison":
-    """Compare a model with the curves that ``--data`` names."""
-    limits = load_limits(low, high, model)
-    return model.compare(
-        one_curve([curve_at_settings(text, hints) for text in data]), x, y, *limits
-    )
+    return traces_at(data) or one_curve([curve_at_settings(text, hints) for text in data])
 
 
 def curve_at_settings(text: str, hints: "Hints") -> "Measurements":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import compared, traces_among
+from headway.cli.curves import measured_at
 from headway.cli.main import used
 from headway.cli.options import (
     Format,
@@ -14,6 +14,7 @@ from headway.cli.options import (
     complete_model,
     format_options,
     hint_options,
+    load_limits,
     preset_option,
     range_options,
     set_option,
@@ -79,17 +80,8 @@ def command(
         msg = "give a model and --data FILE, or two load tests: headway compare before/ after/"
         raise InvalidParameter(msg)
     chosen = chosen_model(given[0], preset, settings, closed_settings(closed, None, think))
-    if traces := traces_among(data):
-        if any(chose is not None for chose in (x, y, low, high)):
-            msg = (
-                "traces are one point a load; --x, --y, --from and --to are for tables: delete them"
-            )
-            raise InvalidParameter(msg)
-        from headway.models.analysis.traces import compare_traces
-
-        present(compare_traces(chosen, traces), output_format, plot)
-        return 0
-    present(compared(chosen, data, hints, x, y, low, high), output_format, plot)
+    limits = load_limits(low, high, chosen)
+    present(chosen.compare(measured_at(data, hints), x, y, *limits), output_format, plot)
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import curve_at_settings, one_curve, traces_among
+from headway.cli.curves import curve_at_settings, one_curve
 from headway.cli.main import used
 from headway.cli.methods import MethodName
 from headway.cli.options import (
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from headway.models.analysis.goals import Goal
     from headway.models.measured.measurements import Measurements
     from headway.models.reading.hints import Hints
-    from headway.models.reading.loadtest import LoadTest
+    from headway.models.reading.loadtest import LoadTest, Measured
+    from headway.models.reading.traces import Traces
+    from headway.models.reports.kinds.making import Spelling
     from headway.models.reports.paged import Paged
     from headway.models.reports.report import Report
 
@@ -41,6 +43,7 @@ FORMS = (
     "headway report server --data curve.csv --out curve.html",
     "headway report nfs-server --preset raid --out raid.html",
 )
+_OPTIONS = {"measurements": "data", "low": "from", "high": "to", "settings": "set"}
 
 
 @used("report", *FORMS)
@@ -99,60 +102,67 @@ def command(
     hints: "Hints",
 ) -> None:
     """Write a report; for the name of a family, on its form that suits the measurements."""
-    from headway.models.reports.kinds.making import make_report, refuse, traces_report
+    from headway.models.reports.kinds.making import Asked, page_of, refuse
     from headway.models.reports.report import page_place
 
     page_place(out)
     typed = shlex.join(["headway", *(context.obj or [])])
     goal = None if target is None else _limit(target)
+    unset = free is None and preset is None and not settings
     report: Paged
     with working("making the page") as tell:
-        fitted = {"--free": free, "--forms": forms, "--x": x, "--from": low, "--to": high}
-        by_hand = _set_by_hand(settings)
-        if over is None:
-            refuse({"--method": method}, "a load over time; give --over DAY")
-        if model is None:
-            of_model = {"--preset": preset, "--set": settings or None, "--y": y, "--target": target}
-            refuse({**fitted, **of_model, "--over": over}, "a model; give MODEL, such as server")
-            test, before = _load_test(data, hints), baseline and _load_test((baseline,), hints)
-            report = make_report(None, test, command=typed, baseline=before)
-        elif over is not None:
-            without = {"--data": data or None, "--y": y, "--baseline": baseline}
-            refuse({**fitted, **without}, "a page without --over")
-            chosen = chosen_model(model, preset, settings)
-            report = make_report(
-                chosen, fixed=by_hand, command=typed, target=goal, over=over, method=method
-            )
-        elif not data:
-            refuse({**fitted, "--baseline": baseline}, "measurements; give --data FILE")
-            chosen = chosen_model(model, preset, settings)
-            report = make_report(chosen, y=y, fixed=by_hand, command=typed, target=goal)
-        elif model in families() and free is None and preset is None and not settings:
+        if data and over is None and unset and model in families():
+            refuse({"--baseline": baseline}, "a page without a model")
             report = _of_family(model, data, hints, forms, x, y, low, high, typed, goal, tell)
         else:
+            chosen = None if model is None else chosen_model(model, preset, settings)
+            read: Callable[..., Measured] = _load_test if model is None else _measured
+            low_end, high_end = load_limits(low, high, chosen)
+            asked = Asked(
+                model=chosen,
+                measurements=read(data, hints) if data else None,
+                baseline=None if baseline is None else _load_test((baseline,), hints),
+                free=names_of(free),
+                x=x,
+                y=y,
+                low=low_end,
+                high=high_end,
+                fixed=_set_by_hand(settings),
+                target=goal,
+                over=over,
+                method=method,
+                command=typed,
+                forms=forms,
+                preset=preset,
+                settings=settings,
+            )
+            page = page_of(asked, _spelling())
             many = ", ".join(families())
             refuse({"--forms": forms}, f"{many} as the model, without --free, --preset and --set")
-            chosen = chosen_model(model, preset, settings)
-            if traces := traces_among(data):
-                only = "measurements in a table; traces are one point a load"
-                refuse({**fitted, "--y": y, "--target": target, "--baseline": baseline}, only)
-                report = traces_report(chosen, traces, typed)
-            else:
-                limits, curve = load_limits(low, high, chosen), _measured(data, hints)
-                names = names_of(free)
-                report = make_report(
-                    chosen, curve, names, x, y, *limits, by_hand, typed, target=goal
-                )
+            report = page.make(asked)
         content = report.to_html().encode()
     write_whole(out, content)
     click.echo(f"wrote {visible(str(out))} ({len(content) / 1000:.0f} kB)", err=True)
 
 
-def _load_test(data: tuple[str, ...], hints: "Hints") -> "LoadTest | None":
-    """What load tests measured; None without files."""
+def _spelling() -> "Spelling":
+    """How a command names arguments, and says what to give."""
+    from headway.models.reports.kinds.making import Spelling
+
+    return Spelling(
+        lambda name: f"--{_OPTIONS.get(name, name)}",
+        "a model; give MODEL, such as server",
+        "measurements; give --data FILE",
+        "a load over time; give --over DAY",
+        "--over",
+    )
+
+
+def _load_test(data: tuple[str, ...], hints: "Hints") -> "LoadTest":
+    """What load tests measured."""
     from headway.models.reading.loadtest import read_load_test
 
-    return read_load_test(data, hints=hints) if data else None
+    return read_load_test(data, hints=hints)
 
 
 def _limit(target: str) -> "Goal":
@@ -181,7 +191,7 @@ def _of_family(
 
     limits = load_limits(low, high)
     listed = None if forms is None else names_of(forms)
-    curve = _measured(data, hints)
+    curve = _curve(data, hints)
     y = y or _limited_column(curve, goal, x)
     fit = fit_server(curve, x, y, *limits, family=family, forms=listed, progress=tell)
     tell("drawing", 0.0)
@@ -200,7 +210,14 @@ def _set_by_hand(settings: tuple[str, ...]) -> set[str]:
     return {text.partition("=")[0].strip() for text in settings}
 
 
-def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements":
+def _measured(data: tuple[str, ...], hints: "Hints") -> "Measurements | Traces":
+    """What a model is compared with."""
+    from headway.models.reading.traces import traces_at
+
+    return traces_at(data) or _curve(data, hints)
+
+
+def _curve(data: tuple[str, ...], hints: "Hints") -> "Measurements":
     """One table of a file, of the runs of a load test, or of curves with their settings."""
     if len(data) > 1 and not any("@" in text for text in data):
         return runs_measured(data, hints)

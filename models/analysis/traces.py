@@ -1,8 +1,7 @@
 """Traces compared with a model: the measured time of each service, and the model's."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from headway.errors import HeadwayError, InvalidParameter
@@ -10,8 +9,8 @@ from headway.models.analysis.comparison import Comparison, compare
 from headway.models.language.frozen import Kept
 from headway.models.measured.matching import Named
 from headway.models.measured.spans.columns import BoolArray
-from headway.models.reading.loadtest import LoadTest, Measured
-from headway.models.reading.traces import Read, are_traces, read_loads
+from headway.models.reading.loadtest import Measured, what_was_measured
+from headway.models.reading.traces import ONE_POINT, Read, Traces, read_loads
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
@@ -98,7 +97,7 @@ def compare_any(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> Comparison | TracesBeside:
-    """Compare a model with whatever was measured: traces service by service, if it has services.
+    """Compare a model with whatever was measured: traces service by service.
 
     Parameters
     ----------
@@ -112,34 +111,25 @@ def compare_any(
     MeasurementError, GraphError
         As for `headway.models.analysis.comparison.compare`.
     """
-    traces = _traces_in(measurements) if model.graph.layers else None
-    if traces is None:
-        return compare(model, measurements, x, y, low, high)
+    measured = what_was_measured(measurements)
+    if not isinstance(measured, Traces):
+        return compare(model, measured, x, y, low, high)
     if x is not None or y is not None or (low, high) != (-math.inf, math.inf):
-        msg = "traces are one point a load; x, y, low and high are for tables: leave them out"
+        msg = f"{ONE_POINT}; leave out columns and ranges of load, which are for tables"
         raise InvalidParameter(msg)
-    return compare_traces(model, [(traces, {})])
+    return compare_traces(model, measured)
 
 
-def _traces_in(measurements: object) -> str | Read | None:
-    """The traces among measurements; None for anything else."""
-    if isinstance(measurements, str | PurePath):
-        return str(measurements) if are_traces([str(measurements)]) else None
-    return measurements.traces if isinstance(measurements, LoadTest) else None
-
-
-def compare_traces(
-    model: Model, places: Sequence[tuple[str | Read, Mapping[str, str]]]
-) -> TracesBeside:
+def compare_traces(model: Model, traces: Traces) -> TracesBeside:
     """Solve a model at the rates of some traces, and compare the response time of each service.
 
     Parameters
     ----------
     model
         A model of layers, with a task for each service (``headway model`` writes one).
-    places
-        Files of traces, or traces that have been read, with the parameters that differed in each,
-        such as its ``arrival_rate`` if not every trace was stored.
+    traces
+        Where they are, with the parameters that differed in each place, such as its
+        ``arrival_rate`` if not every trace was stored.
 
     Raises
     ------
@@ -151,7 +141,7 @@ def compare_traces(
     rows: list[Beside] = []
     rates: dict[str, float] = {}
     notes: dict[str, None] = {}
-    for place, settings in places:
+    for place, settings in traces.places:
         read = place if isinstance(place, Read) else read_loads([place])
         services = services_of(read.loads)
         notes |= dict.fromkeys(_unknown(model, services))

@@ -32,7 +32,7 @@ from headway.models.reading.recognise import (
 )
 from headway.models.reading.rows import Used, read_rows
 from headway.models.reading.systems import check_one_system, check_one_work
-from headway.models.reading.traces import Read, read_of, take_spans
+from headway.models.reading.traces import Read, Traces, are_traces, read_of, take_spans
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
 from headway.numerals import counted, some_of
@@ -173,7 +173,7 @@ class Frame(Protocol):
         """Titles of its columns, like those of a CSV file."""
 
 
-Measured: TypeAlias = Measurements | LoadTest | Frame | str | Path
+Measured: TypeAlias = Measurements | LoadTest | Traces | Frame | str | Path
 """What models are compared with and fitted to: what `read` returns or accepts, and data frames."""
 
 
@@ -215,6 +215,28 @@ def measurements_in(measured: object) -> Measurements:
     kind = type(measured).__name__
     msg = f"{kind} is not measurements; give a path or a data frame, or use headway.read"
     raise MeasurementError(msg)
+
+
+def what_was_measured(measured: object) -> Measurements | Traces:
+    """The traces among what models are compared with, or else measurements.
+
+    Parameters
+    ----------
+    measured
+        Traces, or as for `measurements_in`.
+
+    Raises
+    ------
+    MeasurementError
+        As for `measurements_in`.
+    """
+    if isinstance(measured, Traces):
+        return measured
+    if isinstance(measured, LoadTest) and measured.traces is not None:
+        return Traces(((measured.traces, NOTHING),))
+    if isinstance(measured, str | PurePath) and are_traces([str(measured)]):
+        return Traces(((str(measured), NOTHING),))
+    return measurements_in(measured)
 
 
 def measurements_beside(model: Model, measured: object) -> Measurements:

@@ -2,7 +2,7 @@
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path, PurePath
 
@@ -11,11 +11,14 @@ from headway.models.files.intake import is_given
 from headway.models.measured.spans.columns import Spans, cut
 from headway.models.measured.spans.files import SpanFiles
 from headway.models.measured.spans.forms import Form, form_of, surely_no_traces
+from headway.models.reading.curves import curve_and_settings
 from headway.models.reading.gather import gather
 from headway.models.reading.long import Long
 from headway.numerals import some_of
 from headway.records import dataclass
 
+ONE_POINT = "traces are one point a load"
+"""Why they have no columns, and no range of loads."""
 _SECONDS = 1e-9
 _SHOWN = 5  # names of passed-over files listed
 _LONGEST_LINE = 256_000_000  # a collector's export is one line
@@ -38,6 +41,32 @@ class Read:
     loads: tuple[Spans, ...]
     since: float
     passed_over: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Traces that a model is compared with, read or to be read.
+
+    Parameters
+    ----------
+    places
+        Each place with the parameters that differed there.
+    """
+
+    places: tuple[tuple[str | Read, Mapping[str, str]], ...]
+
+
+def traces_at(data: Sequence[str]) -> Traces | None:
+    """The traces that are named, such as ``day.json@arrival_rate=160``; None for anything else.
+
+    Examples
+    --------
+    >>> traces_at(["no such file"])
+    """
+    places = [curve_and_settings(text) for text in data]
+    if not are_traces(str(path) for path, _ in places):
+        return None
+    return Traces(tuple((str(path), settings) for path, settings in places))
 
 
 def read_loads(

@@ -19,6 +19,7 @@ from tests.support.report_pages import PROGRAM, RAID, VENDOR, parsed
 
 pytestmark = pytest.mark.usefixtures("fits_once")
 
+TRACES = data_path("traces/open-010.otlp.jsonl.gz")
 SEVERITIES = ("error", "warning", "note")
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>-->$x^$"
 
@@ -255,6 +256,9 @@ def test_a_family_is_chosen_from_the_forms_that_are_listed(tmp_path):
         (["--data", RAID, "--set", "delay=1ms"], "--set needs a model; give MODEL"),
         (["server", "--forms", "server-pool"], "--forms needs measurements; give --data FILE"),
         (["nfs-server", "--data", RAID, "--forms", "all"], "--forms needs server as the model"),
+        (["nfs-server", "--data", RAID, "--baseline", RAID], "--baseline needs a page without a"),
+        (["server", "--data", RAID, "--baseline", RAID], "--baseline needs a page without a model"),
+        (["nfs-server", "--data", TRACES, "--from", "3"], "--from needs measurements in a table"),
     ],
 )
 def test_options_that_have_nothing_to_work_on_are_refused(arguments, message, tmp_path):

@@ -1,9 +1,10 @@
 """The page that answers a request about a model, measurements, or both."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from headway.errors import InvalidParameter
 from headway.models.analysis.goals import Goal
@@ -13,12 +14,14 @@ from headway.models.inference.forecasting.elsewhere import RESPONSE_TIME
 from headway.models.inference.forecasting.highest_load import percentile_column, read_limit
 from headway.models.inference.server import ServerFit
 from headway.models.language.names import Names
-from headway.models.reading.loadtest import LoadTest, Measured, measurements_in, read
-from headway.models.reading.traces import are_traces
+from headway.models.measured.measurements import Measurements
+from headway.models.reading.loadtest import LoadTest, Measured, read, what_was_measured
+from headway.models.reading.traces import ONE_POINT, Traces
 from headway.models.reports.alone import ModelReport, report_model
 from headway.models.reports.report import Report, fitted_report, measured_report, page_place
 from headway.models.structure.model import Model
 from headway.queueing.methods.registry import AUTO
+from headway.records import dataclass
 
 if TYPE_CHECKING:
     from headway.models.over.days import Day
@@ -104,68 +107,97 @@ def make_report(
     """
     place = None if out is None else page_place(out)
     goal = None if target is None else read_limit(target)
-    limits = {
-        "low": None if low == -math.inf else low,
-        "high": None if high == math.inf else high,
-    }
-    fitted = {"free": free or None, "x": x, **limits}
-    if over is None:
-        refuse({"method": method}, "a load over time; give over")
-    report: AnyReport
-    if model is None:
-        of_model = {"y": y, "target": target, "over": over, "fixed": fixed or None}
-        refuse({**fitted, **of_model}, "a model")
-        report = _of_tests(measurements, baseline, command)
-    elif isinstance(model, Fit | ServerFit):
-        others = {"measurements": measurements, "y": y, "over": over, "baseline": baseline}
-        refuse({**fitted, **others, "fixed": fixed or None}, "a model that is not fitted yet")
-        report = fitted_report(model, command, goal)
-    elif over is not None:
-        others = {"measurements": measurements, "y": y, "baseline": baseline}
-        refuse({**fitted, **others}, "a page without over")
-        report = _of_day(model, over, goal, command, method or AUTO)
-    elif measurements is None:
-        refuse({**fitted, "baseline": baseline}, "measurements")
-        report = report_model(model, y, fixed, command, goal)
-    else:
-        refuse({"baseline": baseline}, "a page without a model")
-        if isinstance(measurements, str | Path) and are_traces([str(measurements)]):
-            only = "measurements in a table; traces are one point a load"
-            refuse({**fitted, "y": y, "target": target}, only)
-            return _written(traces_report(model, [(str(measurements), {})], command), place)
-        curve = measurements_in(measurements)
-        column = percentile_column(curve, goal) if free and goal is not None else None
-        report = measured_report(
-            model, curve, free, x, y or column, low, high, fixed, command, goal
-        )
-    return _written(report, place)
-
-
-def _written(report: "AnyReport", place: Path | None) -> "AnyReport":
-    """The report, written if it has a place."""
+    asked = Asked(
+        model, measurements, baseline, free, x, y, low, high, fixed, goal, over, method, command
+    )
+    report = page_of(asked).make(asked)
     if place is not None:
         write_whole(place, report.to_html().encode())
     return report
 
 
-def traces_report(
-    model: Model, places: Sequence[tuple[str, Mapping[str, str]]], command: str = ""
-) -> "TracesReport":
-    """A page on a model of services beside traces.
+@dataclass(frozen=True)
+class Asked:
+    """What a page is asked for with.
 
     Parameters
     ----------
-    model
-        The model.
-    places
-        Files of traces, with the parameters that differed in each.
-    command
-        The command that made the page.
+    model, measurements, baseline, free, x, y, low, high, fixed, target, over, method, command
+        As for `make_report`, with the target read.
+    forms, preset, settings
+        Texts of options that commands have besides.
     """
-    from headway.models.analysis.traces import compare_traces
-    from headway.models.reports.kinds.traced import TracesReport
 
-    return TracesReport(compare_traces(model, places), command)
+    model: Any = None
+    measurements: Measured | None = None
+    baseline: Measured | None = None
+    free: Names = ()
+    x: str | None = None
+    y: str | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    fixed: Collection[str] = ()
+    target: Goal | None = None
+    over: Any = None
+    method: str | None = None
+    command: str = ""
+    forms: str | None = None
+    preset: str | None = None
+    settings: Sequence[str] = ()
+
+    @cached_property
+    def measured(self) -> Measurements | Traces:
+        """The measurements as they are compared with a model."""
+        return what_was_measured(self.measurements)
+
+    def given(self, name: str) -> object:
+        """An argument; None if it is not given, empty, or an end of all loads."""
+        value = getattr(self, name)
+        is_empty = isinstance(value, str | Sequence | Set) and not value
+        is_endless = isinstance(value, float) and math.isinf(value)
+        return None if is_empty or is_endless else value
+
+
+class Spelling(NamedTuple):
+    """How arguments are named where they are given, and what to say of those that lack.
+
+    Parameters
+    ----------
+    name
+        What an argument is called.
+    model, measurements, day
+        What to give.
+    over
+        What not to give.
+    """
+
+    name: Callable[[str], str]
+    model: str
+    measurements: str
+    day: str
+    over: str
+
+
+_PYTHON = Spelling(str, "a model", "measurements", "a load over time; give over", "over")
+
+
+class Page(NamedTuple):
+    """A kind of page: when it is made, which arguments it has no use for, and what those need."""
+
+    is_asked: Callable[[Asked], bool]
+    useless: tuple[str, ...]
+    needs: str
+    make: Callable[[Asked], "AnyReport"]
+
+
+def page_of(asked: Asked, spelling: Spelling = _PYTHON) -> Page:
+    """The page that is asked for; arguments that it has no use for are refused."""
+    if asked.over is None:
+        refuse({spelling.name("method"): asked.method}, spelling.day)
+    page = next(each for each in _PAGES if each.is_asked(asked))
+    given = {spelling.name(name): asked.given(name) for name in page.useless}
+    refuse(given, page.needs.format(**spelling._asdict()))
+    return page
 
 
 def refuse(given: Mapping[str, Any], needs: str) -> None:
@@ -191,24 +223,22 @@ def refuse(given: Mapping[str, Any], needs: str) -> None:
             raise InvalidParameter(msg)
 
 
-def _of_tests(
-    measured: Measured | None, baseline: Measured | None, command: str
-) -> "AuditReport | BuildsReport":
+def _of_tests(asked: Asked) -> "AuditReport | BuildsReport":
     """A load test alone: whether it can be trusted, or differs from an earlier one."""
     from headway.models.analysis.audit import audit
 
-    if measured is None:
+    if asked.measurements is None:
         msg = "a report needs a model, measurements or both; give MODEL, --data FILE or both"
         raise InvalidParameter(msg)
-    if baseline is not None:
+    test = _load_test(asked.measurements)
+    if asked.baseline is not None:
         from headway.models.inference.builds import compare_builds
         from headway.models.reports.kinds.builds import BuildsReport
 
-        test = _load_test(measured)
-        return BuildsReport(compare_builds(_load_test(baseline), test), test, command)
+        return BuildsReport(compare_builds(_load_test(asked.baseline), test), test, asked.command)
     from headway.models.reports.kinds.audited import AuditReport
 
-    return AuditReport(audit(_load_test(measured)), command)
+    return AuditReport(audit(test), asked.command)
 
 
 def _load_test(measured: Measured) -> LoadTest:
@@ -222,14 +252,78 @@ def _load_test(measured: Measured) -> LoadTest:
     return audit(measured).test
 
 
-def _of_day(
-    model: Model, over: "Day | Path | str | float", goal: Goal | None, command: str, method: str
-) -> "DayReport":
+def _of_day(asked: Asked) -> "DayReport":
     """A model over a day."""
     from headway.models.reports.kinds.days import DayReport
 
+    goal = asked.target
     if goal is not None and goal.output != RESPONSE_TIME:
         msg = f"target {goal.output}: over a day, limit response_time: response_time<=50ms"
         raise InvalidParameter(msg)
     limit = None if goal is None else goal.limit
-    return DayReport(model.over(over, limit, method=method), command)
+    day = asked.model.over(asked.over, limit, method=asked.method or AUTO)
+    return DayReport(day, asked.command)
+
+
+def _of_traces(asked: Asked) -> "TracesReport":
+    """A model of services beside traces."""
+    from headway.models.analysis.traces import compare_traces
+    from headway.models.reports.kinds.traced import TracesReport
+
+    beside = compare_traces(asked.model, cast(Traces, asked.measured))
+    return TracesReport(beside, asked.command)
+
+
+def _of_table(asked: Asked) -> Report:
+    """A model beside measurements, or fitted to them."""
+    curve, goal = cast(Measurements, asked.measured), asked.target
+    column = percentile_column(curve, goal) if asked.free and goal is not None else None
+    return measured_report(
+        asked.model,
+        curve,
+        asked.free,
+        asked.x,
+        asked.y or column,
+        asked.low,
+        asked.high,
+        asked.fixed,
+        asked.command,
+        goal,
+    )
+
+
+_FITTED = "free", "forms", "x", "low", "high"
+_PAGES = (
+    Page(
+        lambda asked: asked.model is None,
+        (*_FITTED, "preset", "settings", "y", "target", "over", "fixed"),
+        "{model}",
+        _of_tests,
+    ),
+    Page(
+        lambda asked: isinstance(asked.model, Fit | ServerFit),
+        (*_FITTED, "measurements", "y", "over", "baseline", "fixed"),
+        "a model that is not fitted yet",
+        lambda asked: fitted_report(asked.model, asked.command, asked.target),
+    ),
+    Page(
+        lambda asked: asked.over is not None,
+        (*_FITTED, "measurements", "y", "baseline"),
+        "a page without {over}",
+        _of_day,
+    ),
+    Page(
+        lambda asked: asked.measurements is None,
+        (*_FITTED, "baseline"),
+        "{measurements}",
+        lambda asked: report_model(asked.model, asked.y, asked.fixed, asked.command, asked.target),
+    ),
+    Page(
+        lambda asked: isinstance(asked.measured, Traces),
+        (*_FITTED, "y", "target", "baseline"),
+        f"measurements in a table; {ONE_POINT}",
+        _of_traces,
+    ),
+    Page(lambda _: True, ("baseline",), "a page without a model", _of_table),
+)
+"""The first that is asked for is made."""

@@ -20,7 +20,7 @@ from headway.models.over.days import Day
 from headway.models.plotting.charts import measured_chart
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.legends import legend, make_room
-from headway.models.reading.loadtest import LoadTest
+from headway.models.reading.loadtest import LoadTest, read
 from headway.models.reports.contents import Light
 from headway.models.reports.kinds.audited import audited_contents
 from headway.models.reports.kinds.builds import BuildsReport, builds_contents
@@ -207,6 +207,8 @@ def test_traces_beside_a_model_have_a_row_for_each_service():
     ]  # fmt: skip
     assert f"({row.relative_error:+.1%})" in contents.headline.answer
     assert "</html>" in report.to_html()
+    again = make_report(model, read("traces/open-010.otlp.jsonl.gz"))
+    assert again.beside.parts == report.beside.parts
     with pytest.raises(InvalidParameter, match="free needs measurements in a table"):
         make_report(model, data_path("traces/open-010.otlp.jsonl.gz"), free="arrival_rate")
 
