@@ -1,7 +1,7 @@
 """Whether retries bring a server down: a model's states, and the loads at which it tips over."""
 
 from collections.abc import Iterator
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 
 import numpy as np
 
@@ -32,6 +32,11 @@ _SHORT = (
     "and tips sooner; headway solve follows each attempt"
 )
 _UNKNOWN = "how long a state lasts is not known here: its Markov chain has too many states"
+_REFUSED = "how long a state lasts by chance is not known here where arrivals are refused; simulate"
+_AT_ONCE = (
+    "who is refused and asks again at once is refused again, so states in which many are refused "
+    "are better than this; headway solve follows each attempt"
+)
 _BUDGET = "with a retry budget, the good state lasts at least as long as without one"
 
 SHORT = 3.0
@@ -108,22 +113,30 @@ class Retries(Answer):
         return "; ".join(self.doubts)
 
     def _doubts(self) -> Iterator[str]:
-        yield _POISSON
-        if self.queue.timeout < SHORT * self.queue.service_time:
-            yield _SHORT
+        yield from self._of_attempts()
         found = self.tipping
         if found.lasts is not None:
             yield f"the load up to which the good state lasts: {loads_measured(self.queue)}"
         if found.stays is not None:
             yield f"the load above which the bad state lasts: {STAYING_LOADS_MEASURED}"
         if found.alone is None:
-            yield _UNKNOWN
+            yield _UNKNOWN if self.queue.places == inf else _REFUSED
         elif isfinite(found.alone[0]) and not isnan(found.pulse):
             yield f"times until it tips by chance: {times_measured(self.queue)}"
         if found.lasts is not None and isfinite(float(self.clients.retry_budget)):
             yield _BUDGET
         if found.recovers is not None:
             yield f"when the bad state ends: {STAYING_MEASURED}"
+
+    def _of_attempts(self) -> Iterator[str]:
+        """What is said of attempts as a Poisson stream."""
+        yield _POISSON
+        queue = self.queue
+        if queue.timeout < SHORT * queue.service_time:
+            yield _SHORT
+        soon = float(self.clients.backoff) < queue.service_time / queue.servers
+        if queue.places < inf and self.clients.returns and soon:
+            yield _AT_ONCE
 
     def __repr__(self) -> str:
         return f"Retries({self.model}, {len(self.tipping.states)} states)"

@@ -9,6 +9,7 @@ from headway.kinds import plain
 from headway.models.solving.solutions.marks import Marks
 from headway.models.structure.model import Model
 from headway.models.structure.parts.keys import (
+    ANSWERED,
     VISITS,
     Amounts,
     clients_at,
@@ -46,6 +47,7 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
     values: Amounts = {
         **with_patience(model).solve().values,
         "throughput": plain(result.throughput[0]),
+        ANSWERED: plain(result.throughput[0]),
         "response_time": plain(result.response_time[0]),
         **{name: plain(np.reshape(each, shape)) for name, each in (result.clients or {}).items()},
     }
@@ -57,6 +59,8 @@ def client_values(model: Model, method: str, shape: tuple[int, ...]) -> tuple[Am
             f"{name}.response_time": plain(result.station_response_time[k, 0]),
             f"{name}.throughput": plain(result.station_throughput[k, 0]),
         }
+    if network.kinds[0].can.loses:
+        values[f"{network.stations[0].name}.loss_probability"] = values["loss_probability"]
     error = row.error_of(network)
     notes = filter(None, ("" if error.exact else str(error), result.approximation))
     return values, Marks(

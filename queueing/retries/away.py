@@ -28,7 +28,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.linalg import splu
 
 from headway.kinds import FloatArray
-from headway.queueing.retries.followed import failing
+from headway.queueing.retries.met import met
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -64,7 +64,7 @@ def meeting(queue: TimedQueue, most: int) -> Meeting:
     n = np.arange(int(min(most, fullest(queue))) + 1)
     departs = np.minimum(n, m) / time
     if most < fullest(queue):
-        return Meeting(np.ones(len(n)), failing(queue, n), departs)
+        return Meeting(np.ones(len(n)), met(time, m, queue.timeout, n).late, departs)
     turn = time / m
     served = np.clip(room(queue) - n, 0.0, 1.0)
     first = np.minimum(np.maximum(n - m, 0) * turn, queue.oldest)

@@ -20,15 +20,17 @@ still unanswered at the timeout, a share is retried after its backoff. (1) and (
 turn. Each transient is a uniformised chain: over the jobs present while the attempt is in service,
 and before that over the jobs present and the departures until its turn.
 
-An attempt that finds n >= m jobs waits for n - m + 1 departures, an Erlang law of rate m mu that
-later arrivals do not affect, so the probability of an answer in time depends on n alone.
+Whether an attempt is answered in time depends on the jobs that it finds alone
+(`headway.queueing.retries.met`). A queue with K places refuses attempts that find n = K: these are
+not among its own jobs in (2), and the client backs off at once. So attempts are told apart by how
+many of those before them timed out.
 
 If lambda_n exceeds m mu for all n from some number on, a queue that reaches that number by chance
 keeps growing: the good state has fewer jobs. `headway.queueing.retries.lasting` says how long it
 lasts.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
@@ -38,8 +40,8 @@ from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
 from headway.queueing.flows.clients import Clients
-from headway.queueing.playing.rows import IntArray
 from headway.queueing.retries.attempts import per_request
+from headway.queueing.retries.met import met
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -56,8 +58,7 @@ _TURNS, _QUICK, _FREE = 60, 3, 8
 
 _WORK = 1e8  # most cells times steps of an iteration, which take a second: chosen
 _DEEPEST = 60  # most attempts of a request that are followed
-# length of a panel of an integral, in mean services of all servers, and its nodes
-_PANEL, _NODES = 4.0, 8
+_NODES = 8  # nodes of the mean over a jittered backoff
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class Followed:
         Mean response time of requests answered in time, from their first attempt on [s].
     late
         Share of attempts that fail.
+    served
+        Attempts that are not refused [1/s].
     wasted
         Share of the servers' work that goes into failed attempts.
     queue_length
@@ -84,6 +87,7 @@ class Followed:
     answered: float
     time: float
     late: float
+    served: float
     wasted: float
     queue_length: float
 
@@ -107,15 +111,18 @@ rate of attempts by about that share, so however close together they come, the e
 """
 
 
-def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
+def followed(queue: TimedQueue, clients: Clients, load: float, *, alone: bool = False) -> Followed:
     """Follow a request through its attempts, with other requests like it, until both agree.
 
     Parameters
     ----------
     queue
-        M/M/m with a timeout, which drops no jobs.
+        M/M/m with a timeout, perhaps with limited places, which drops no jobs.
     clients, load
-        How clients retry, and requests [1/s], above 0 and below the capacity of the servers.
+        How clients retry, and requests [1/s], above 0; below the capacity of the servers unless
+        places are limited.
+    alone
+        Whether the load has a single state; otherwise the good one is sought.
 
     Raises
     ------
@@ -131,6 +138,7 @@ def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
     """
     for most in _rooms(queue, clients, load):
         turns = _Turns(queue, clients, load, most)
+        turns.grows &= not (alone and queue.places < inf)
         if turns.settle():
             return turns.found()
     raise GraphError("its attempts meet too many jobs to be followed among them; simulate")
@@ -139,11 +147,14 @@ def followed(queue: TimedQueue, clients: Clients, load: float) -> Followed:
 def _rooms(queue: TimedQueue, clients: Clients, load: float) -> Iterator[int]:
     """Largest numbers of jobs to try: enough without retries, then for all attempts."""
     full = queue.servers / queue.service_time
-    fewest = queue.servers + 10 + int(np.ceil(np.log(_TAIL) / np.log(load / full)))
-    busiest = load * per_request(clients, 1.0) / full
+    fewest = busiest = inf
+    if load < full:
+        fewest = queue.servers + 10 + int(np.ceil(np.log(_TAIL) / np.log(load / full)))
+        busiest = load * per_request(clients, 1.0) / full
     most = queue.servers + int(np.log(_ENOUGH) / np.log(busiest)) + 20 if busiest < 1 else inf
     steps = 2 * full * queue.timeout * min(_DEEPEST, float(clients.attempts))
-    for room in (1.5 * fewest, 3 * fewest, most):
+    for wanted in (1.5 * fewest, 3 * fewest, most):
+        room = min(wanted, queue.places)
         if (room - queue.servers) * room * steps <= _WORK:
             yield int(room)
 
@@ -189,59 +200,13 @@ def _poisson(mean: float, scv: float = 0.0) -> FloatArray:
     return np.asarray(np.exp(logs + xlogy(count, share) + shape * np.log1p(-share)))
 
 
-# What an attempt meets
-
-
-def failing(queue: TimedQueue, numbers: IntArray) -> FloatArray:
-    """Probability that an attempt which finds n jobs is not answered in time, shape (jobs,).
-
-    Examples
-    --------
-    >>> failing(TimedQueue(1.0, 2, 1.0), np.array([0, 1, 9])).round(3).tolist()
-    [0.368, 0.368, 1.0]
-    """
-    return _moments_by_jobs_met(queue, numbers)[0]
-
-
-def _moments_by_jobs_met(
-    queue: TimedQueue, numbers: IntArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """P(R > T), E[R; R <= T] and E[S; R > T] of an attempt that finds n jobs, shapes (jobs,).
-
-    From the law of the timeout's rest after the wait: T with fewer than m jobs; otherwise T - w
-    with w the Erlang time of n - m + 1 departures at the rate m mu, and 0 for w > T.
-    """
-    m, mu, limit = queue.servers, 1 / queue.service_time, queue.timeout
-    panels = int(np.ceil(m * mu * limit / _PANEL))
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    width = limit / panels
-    at = (width * (np.arange(panels)[:, None] + (nodes + 1) / 2)).ravel()
-    shares = np.tile(weights * width / 2, panels)
-    before = np.maximum(numbers - m, 0)[:, None]  # departures before the last one, by n
-    density = m * mu * np.exp(xlogy(before, m * mu * at) - m * mu * at - gammaln(before + 1))
-    waits = numbers >= m
-
-    def mean(law: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        inside = density * shares
-        gone = np.maximum(1 - inside.sum(axis=1), 0.0) * law(np.zeros(1))
-        later = inside @ law(limit - at) + gone
-        return np.asarray(np.where(waits, later, law(np.full(1, limit))), np.float64)
-
-    def in_time(left: FloatArray) -> FloatArray:
-        gone = np.exp(-mu * left)
-        return np.asarray((limit - left) * (1 - gone) + (1 - gone * (1 + mu * left)) / mu)
-
-    late = mean(lambda left: np.exp(-mu * left))
-    wasted = mean(lambda left: np.exp(-mu * left) * (left + 1 / mu))
-    return late, mean(in_time), wasted
-
-
 class _Turns:
     """The iterations of (1) and (2), over 0..most jobs."""
 
     def __init__(self, queue: TimedQueue, clients: Clients, load: float, most: int) -> None:
         self.queue, self.clients, self.load = queue, clients, load
         self.numbers = np.arange(most + 1)
+        self.refuses = most == queue.places
         self.departs = np.minimum(self.numbers, queue.servers) / queue.service_time
         self.grows = load * per_request(clients, 1.0) >= self.departs[-1]
         self.rates, self.share = np.full(most + 1, load), 1.0
@@ -256,13 +221,14 @@ class _Turns:
         for turn in range(_TURNS):
             self.settle_numbers(turn)
             self.met = list(self.attempts())
-            comes = self.load * np.sum(self.met, axis=0)
+            comes = self.load * np.sum([m for each in self.met for m in each.values()], axis=0)
             wanted = self.by_number(comes)
             rate = float(comes.sum())
             self.spend(rate / self.load - 1)
             off = float(np.abs(self.chances * (wanted - self.rates)).sum())
             if max(off, abs(rate - before)) <= _SAME * rate:
-                return bool(self.end < self.numbers[-1] or self.chances[-1] < _ENOUGH)
+                cut = self.end < self.numbers[-1] or self.refuses
+                return bool(cut or self.chances[-1] < _ENOUGH)
             before = rate
             self.rates = wanted if turn < _QUICK else (self.rates + wanted) / 2
         raise GraphError("its attempts lead to no steady state that headway finds; simulate")
@@ -283,8 +249,10 @@ class _Turns:
         """Rates of attempts by number of jobs; above the known numbers, the last rate [1/s]."""
         known = np.flatnonzero(self.chances > _LEAST)
         rates = comes[known] / self.chances[known]
-        rates = np.minimum(rates, _CAP * self.departs[-1])
-        return np.asarray(np.interp(self.numbers, known, rates))
+        rates = np.interp(self.numbers, known, np.minimum(rates, _CAP * self.departs[-1]))
+        if self.refuses:  # nobody joins the most jobs, whoever comes
+            rates[-1] = rates[-2]
+        return np.asarray(rates)
 
     def spend(self, retries: float) -> None:
         """Reduce the probability of a retry to what the retry budget allows."""
@@ -294,34 +262,62 @@ class _Turns:
         else:
             self.share = 0.0
 
-    def attempts(self) -> Iterator[FloatArray]:
-        """For each attempt of a request, the mean number that find n jobs."""
-        meets, again = self.chances, float(self.clients.persistence) * self.share
-        for k, pause in enumerate(self.pauses):
-            yield meets
-            if k + 1 == len(self.pauses) or meets.sum() < _TAIL:
+    def attempts(self) -> Iterator[dict[int, FloatArray]]:
+        """For each attempt of a request, the mean number that find n jobs, by timeouts before."""
+        streams = {0: self.chances}
+        for pause in self.pauses:
+            yield streams
+            streams = self.next_attempts(streams, pause)
+            if sum(meets.sum() for meets in streams.values()) < _TAIL:
                 return
-            others = np.r_[np.full(k + 1, self.rates[0]), self.rates[: -k - 1]]
-            left = _unanswered(meets, others, self.queue)
-            meets = again * (left if pause is None else _passed(left, others, self.queue, pause))
+
+    def next_attempts(
+        self, streams: dict[int, FloatArray], pause: _Pause | None
+    ) -> dict[int, FloatArray]:
+        """The jobs that the retries of some attempts find, by timeouts before."""
+        again = float(self.clients.persistence) * self.share
+        found: dict[int, FloatArray] = {}
+        for timeouts, meets in streams.items():
+            joins, refused = meets.copy(), np.zeros_like(meets)
+            if self.refuses:
+                joins[-1], refused[-1] = 0.0, meets[-1]
+            if joins.sum() > _TAIL:
+                joins = _unanswered(joins, self.others(timeouts + 1), self.queue)
+            for before, there in ((timeouts + 1, joins), (timeouts, refused)):
+                if there.sum() > _TAIL:
+                    beside = self.others(before)
+                    after = there if pause is None else _passed(there, beside, self.queue, pause)
+                    found[before] = found.get(before, 0.0) + again * after
+        return found
+
+    def others(self, own: int) -> FloatArray:
+        """Rates at which others arrive, by the jobs present, of which some are its own [1/s]."""
+        return np.asarray(self.rates[np.maximum(self.numbers - own, 0)])
 
     def found(self) -> Followed:
         """The state that follows from the numbers of jobs met by attempts."""
         queue, clients = self.queue, self.clients
-        late, in_time, wasted = _moments_by_jobs_met(queue, self.numbers)
-        met = np.array(self.met)
-        answered = met @ (1 - late)
-        waits = np.cumsum(
-            [0.0, *(queue.timeout + _backoff(clients, k) for k in range(len(met) - 1))]
-        )
-        spent = float(answered @ waits) + float((met @ in_time).sum())
-        count, done = float(met.sum()), float(answered.sum())
+        fate = met(queue.service_time, queue.servers, queue.timeout, self.numbers)
+        joins = np.ones(len(self.numbers))
+        if self.refuses:
+            joins[-1] = 0.0
+        count = served = done = spent = wasted = waited = 0.0
+        for k, streams in enumerate(self.met):
+            for timeouts, meets in streams.items():
+                joining = joins * meets
+                answered = float(joining @ (1 - fate.late))
+                count, served, done = count + meets.sum(), served + joining.sum(), done + answered
+                spent += answered * (waited + timeouts * queue.timeout)
+                spent += float(joining @ fate.in_time)
+                wasted += float(joining @ fate.wasted)
+            waited += _backoff(clients, k)
         return Followed(
-            self.load * count,
+            self.load * float(count),
             done,
             spent / done,
-            1 - done / count,
-            float((met @ wasted).sum()) / count / queue.service_time,
+            float(1 - done / count),
+            self.load * float(served),
+            float(wasted / served / queue.service_time),
             float(self.chances @ self.numbers),
         )
 

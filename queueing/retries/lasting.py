@@ -98,9 +98,13 @@ def states_at(queue: TimedQueue, clients: Clients, load: float) -> tuple[State, 
     return states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
 
 
-def is_lasting_known(clients: Clients) -> bool:
-    """Whether the chain describes these clients: they retry, and without a retry budget."""
-    return bool(float(clients.retry_budget) == inf and clients.returns)
+def is_lasting_known(queue: TimedQueue, clients: Clients) -> bool:
+    """Whether the chain describes these: clients retry, without a budget, and none are refused.
+
+    Who is refused retries sooner than who times out, while the queue is still full; with one mean
+    time for both, the shares of time in the good and the bad state are far from simulated ones.
+    """
+    return bool(queue.places == inf == float(clients.retry_budget) and clients.returns)
 
 
 def without_budget(clients: Clients) -> Clients:
@@ -126,7 +130,7 @@ def lasting(
     Parameters
     ----------
     queue, clients
-        M/M/m with a timeout, and clients for whom `is_lasting_known`.
+        M/M/m with a timeout, and clients, for whom `is_lasting_known`.
     load
         Requests [1/s]; a load at which there are a good and a bad state.
     states

@@ -1,4 +1,4 @@
-"""Whether M/M/m answers within a timeout, by the rate of attempts: all served, or old ones dropped.
+"""Whether M/M/m answers within a timeout, by the rate of attempts: all served, or some dropped.
 
 A visit takes R = W + S, with S exponential of rate mu = 1 / S. In M/M/m at rate x the wait is 0
 with probability 1 - C(m, a), otherwise exponential of rate w = m mu - x (Kleinrock I, 3.5). So
@@ -14,15 +14,21 @@ M/M/m+D queue. The wait v that an arrival would have has the density
 
 with p_0..p_(m-1) as for Erlang, and all probabilities summing to 1. It is stable at any x (Barrer,
 Operations Research 5, 1957; Zeltyn and Mandelbaum, Queueing Systems 51, 2005, section 3).
+
+With K places the numbers of jobs are those of M/M/m/K, p_0..p_K. An attempt that finds K is refused
+at once; one that finds fewer has the law of `headway.queueing.retries.met`.
 """
 
 from collections.abc import Callable
 from functools import cached_property
 from math import exp, expm1, inf
 
+import numpy as np
 from scipy.integrate import quad
 
+from headway.kinds import FloatArray
 from headway.queueing.erlang.formulas import erlang_b
+from headway.queueing.retries.met import Met, met
 from headway.records import dataclass
 
 _CLOSE, _SMALL = 1e-12, 1e-5  # of w D: below these the integrals are those of w = 0, within 1e-5
@@ -42,6 +48,9 @@ class TimedQueue:
         Time T after which a client gives up [s], above 0.
     oldest
         Wait D above which an attempt is dropped when its turn comes [s]; infinite for none.
+    places
+        Number of jobs K at which further attempts are refused at once, m or more; infinite for
+        none, and where old ones are dropped.
 
     Examples
     --------
@@ -54,15 +63,32 @@ class TimedQueue:
     servers: int
     timeout: float
     oldest: float = inf
+    places: float = inf
 
     @property
     def saturation(self) -> float:
         """Rate of attempts above which the queue grows without limit [1/s]."""
-        return self.servers / self.service_time if self.oldest == inf else inf
+        return self.servers / self.service_time if self.loses_none else inf
+
+    @property
+    def loses_none(self) -> bool:
+        """Whether every attempt is served, however late."""
+        return self.oldest == self.places == inf
+
+    @cached_property
+    def numbers(self) -> FloatArray:
+        """The numbers of jobs 0..K, where places are limited."""
+        return np.arange(self.places + 1)
+
+    @cached_property
+    def met(self) -> Met:
+        """What becomes of the attempts that find 0..K-1 jobs."""
+        found = np.arange(int(self.places))
+        return met(self.service_time, self.servers, self.timeout, found)
 
     def at(self, rate: float) -> "Timed":
         """The queue at a rate of attempts [1/s], 0 or more."""
-        return Timed(self, rate)
+        return Timed(self, rate) if self.places == inf else TimedRoom(self, rate)
 
 
 @dataclass(frozen=True)
@@ -206,3 +232,52 @@ class Timed:
             inner = self._first_moment(most)
             wait = density * inner + dropped * (most + self.queue.service_time / self.queue.servers)
         return self.rate * (wait + (1 - dropped) * self.queue.service_time)
+
+
+@dataclass(frozen=True)
+class TimedRoom(Timed):
+    """M/M/m/K with a timeout, at one rate of attempts; others are refused at once.
+
+    Examples
+    --------
+    >>> at = TimedQueue(1.0, 1, 2.0, places=2).at(1.0)  # 0, 1 and 2 jobs are equally likely
+    >>> round(3 * at.dropped, 9), round(at.queue_length, 9)
+    (1.0, 1.0)
+    >>> round(3 * at.late, 6) == round(1 + exp(-2) + 3 * exp(-2), 6)  # of one and of two services
+    True
+    """
+
+    @cached_property
+    def _numbers(self) -> FloatArray:
+        """Probabilities of 0..K jobs."""
+        departs = np.minimum(self.queue.numbers[1:], self.queue.servers) / self.queue.service_time
+        if not self.rate:
+            return np.asarray(self.queue.numbers == 0, float)
+        logs = np.r_[0.0, np.cumsum(np.log(self.rate / departs))]
+        weights = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def dropped(self) -> float:
+        """Probability that an attempt is refused."""
+        return float(self._numbers[-1])
+
+    @cached_property
+    def late(self) -> float:
+        """Probability that an attempt is not answered in time: refused, or served too late."""
+        return min(1.0, float(self._numbers[:-1] @ self.queue.met.late) + self.dropped)
+
+    @cached_property
+    def late_work(self) -> float:
+        """Work for attempts served too late, relative to the work of all attempts offered."""
+        return float(self._numbers[:-1] @ self.queue.met.wasted) / self.queue.service_time
+
+    @cached_property
+    def time_in_time(self) -> float:
+        """E[R; R <= T]: the mean time of attempts answered in time, 0 for others [s]."""
+        return float(self._numbers[:-1] @ self.queue.met.in_time)
+
+    @cached_property
+    def queue_length(self) -> float:
+        """Mean jobs present."""
+        return float(self._numbers @ self.queue.numbers)

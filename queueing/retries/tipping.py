@@ -10,7 +10,8 @@ work present, and failed ones flow in again after a timeout and a backoff,
     dq/dt = a_0(t) + ... + a_r(t) - min(m / S, ...),
     a_k(t + T + b_k) = h a_(k-1)(t) P(W(t) + S > T),   W(t) = S q(t) / m,
 
-as far as the tokens of a retry budget allow.
+as far as the tokens of a retry budget allow. With K places, attempts that find K jobs are refused,
+and come again after the backoff alone.
 
 How long a state lasts by chance, and up to which load it lasts long, is found by
 `headway.queueing.retries.lasting`. A retry budget only removes retries, so a good state lasts at
@@ -180,7 +181,8 @@ def flood(queue: TimedQueue, clients: Clients, load: float, pulse: float, lasts:
     queue_length, failing, made = np.zeros(steps), np.zeros(steps), np.zeros(1, np.int64)
     budget, drains = float(clients.retry_budget), queue.servers / queue.service_time * step
     tokens, purse = (inf, inf) if budget == inf else (10.0, float(clients.retry_tokens))
-    by = queue.service_time, queue.timeout, queue.oldest, step, drains
+    longest = min(queue.oldest, queue.places * queue.service_time / queue.servers)
+    by = queue.service_time, queue.timeout, longest, step, drains
     asks = float(clients.persistence), budget, tokens, purse
     _flood_steps(np.array(by), np.array(asks), wait, comes, queue_length, failing, made)
     through = int(made[0])
@@ -260,9 +262,10 @@ def _fails(
 def _waits(queue: TimedQueue, clients: Clients, retries: int, step: float) -> IntArray:
     """Steps from a late or a dropped attempt to the next one, shape (2, retries).
 
-    A client notices at its timeout, or when its attempt is dropped, and then backs off.
+    A client notices at its timeout, or when its attempt is dropped or refused, and then backs off.
     """
-    known = np.array([[queue.timeout], [min(queue.oldest, queue.timeout)]])
+    dropped = min(queue.oldest, queue.timeout) if queue.places == inf else 0.0
+    known = np.array([[queue.timeout], [dropped]])
     pauses = float(clients.backoff) * float(clients.backoff_factor) ** np.arange(retries)
     return np.asarray(np.maximum(np.rint((known + pauses) / step), 1), np.int64)
 
@@ -349,7 +352,9 @@ def _times_to_tip(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> tuple[float, float] | None:
     """Bounds on the mean time until a good state ends by chance [s]; None if not known."""
-    if is_lasting_known(clients):
+    if queue.places < inf:
+        return None
+    if is_lasting_known(queue, clients):
         return lasting(queue, clients, load, states)
     free = without_budget(clients)
     least = lasting_at_least(queue, free, load, states_at(queue, free, load))
@@ -376,7 +381,7 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     between, full = folds(queue, clients), queue.servers / queue.service_time
     worst = stable[-1]
-    pulse, recovers, known = inf, None, is_lasting_known(clients)
+    pulse, recovers, known = inf, None, is_lasting_known(queue, clients)
     alone: tuple[float, float] | None = (inf, inf)
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
@@ -389,7 +394,7 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     lasts = stays = None
     free = without_budget(clients)
     ends = between if between is None or free == clients else folds(queue, free)
-    if ends is not None:
+    if ends is not None and queue.places == inf:
         lasts = lasting_up_to(queue, free, (ends.vanishes, ends.tips))
     if between is not None and known:
         stays = staying_from(queue, clients, (between.vanishes, between.tips))

@@ -8,12 +8,15 @@ length, by headway and simulated. Left out are servers that method attempts refu
 over, and those that tip over in their simulation or would take more than
 1.5e8 events. The label of
 `headway.queueing.retries.methods` rests on it, and the page docs/accuracy/retries.md. With ``--seed
-2000`` or more, servers also drop requests older than 30% to 100% of the timeout, which has a label
-of its own.
+2000`` or more, servers also drop requests older than 30% to 100% of the timeout, and with ``--seed
+3000`` or more they refuse attempts instead: timeouts of 0.5 to 15 service times, places for as many
+as are served in none to 1.2 timeouts, loads of 50% to 130% of the servers' capacity. Both have
+labels of their own. The runs of those that refuse are longer, as clients come back late.
 
 Seeds below 1000 had been looked at when the method was made.
 """
 
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 
@@ -21,7 +24,7 @@ import numpy as np
 
 from headway.errors import GraphError, InvalidParameter, Saturated
 from headway.models import ModelGraph
-from headway.queueing import MMm
+from headway.queueing import MMm, MMmK
 from headway.queueing.flows.clients import Clients
 from headway.queueing.retries.attempts import per_request
 from headway.queueing.retries.times import TimedQueue
@@ -33,6 +36,9 @@ TITLES = ("seed", "timeout", "number", "found", "simulated")
 DROPPING = 2000
 """Seeds from which servers drop old requests."""
 
+REFUSING = 3000
+"""Seeds from which servers refuse attempts."""
+
 SHORT = 1.0
 """Service times of a timeout below which servers that drop old requests have a label of their own.
 """
@@ -42,18 +48,26 @@ BANDS = ((0.1, 1.0), (1.0, 3.0), (3.0, 15.0))
 """Ranges of timeouts with a row of the table each, in service times."""
 
 HALF_WIDTH = 0.015
+WIDTHS = (0.005, 0.01, HALF_WIDTH)
+"""Half widths to try in turn for servers that refuse attempts."""
+
+AT_MOST = 1.5e8
 
 
 def drawn(seed):
     """A random server with services of 1 s, its clients, and its load."""
     draw = np.random.default_rng(seed)
-    servers, timeout = int(draw.integers(1, 9)), float(np.exp(draw.uniform(*np.log([0.1, 15.0]))))
+    refuses = seed >= REFUSING
+    servers = int(draw.integers(1, 9))
+    timeout = float(np.exp(draw.uniform(*np.log([0.5 if refuses else 0.1, 15.0]))))
     numbers = {
         "timeout": timeout,
         "retries": int(draw.integers(1, 5)),
         "backoff": draw.choice([0.0, 0.5, 2.0]) * timeout,
         "jitter": draw.choice([0.0, 0.5]),
     }
+    if refuses:
+        return servers, numbers, draw.uniform(0.5, 1.3) * servers
     clients = Clients(**numbers)
     found = folds(TimedQueue(1.0, servers, timeout), clients)
     most = servers / per_request(clients, 1.0) if found is None else min(found.tips, servers)
@@ -64,8 +78,12 @@ def model(seed):
     """The server as a model."""
     servers, numbers, load = drawn(seed)
     share = np.random.default_rng((seed, 1)).uniform(0.3, 1.0)
-    oldest = share * numbers["timeout"] if seed >= DROPPING else None
-    graph = ModelGraph("server").station("server", MMm(1.0, servers), drop_older_than=oldest)
+    oldest = share * numbers["timeout"] if DROPPING <= seed < REFUSING else None
+    station = MMm(1.0, servers)
+    if seed >= REFUSING:
+        waiting = np.random.default_rng((seed, 1)).uniform(0.0, 1.2) * servers * numbers["timeout"]
+        station = MMmK(1.0, servers, servers + int(np.ceil(waiting)))
+    graph = ModelGraph("server").station("server", station, drop_older_than=oldest)
     graph = graph.impatient(numbers)
     return graph.at(arrival_rate=load)
 
@@ -76,13 +94,22 @@ def numbers_of(answer):
     return [float(getattr(value, "mean", value)) for value in values]
 
 
+def simulated(seed):
+    """The server, simulated as closely as the events allow."""
+    widths = WIDTHS if seed >= REFUSING else (HALF_WIDTH,)
+    for width in widths[:-1]:
+        with suppress(InvalidParameter):
+            return model(seed).simulate(width, seed=seed, at_most=AT_MOST)
+    return model(seed).simulate(widths[-1], seed=seed, at_most=AT_MOST)
+
+
 def both(seed):
     """Rows of a server: its seed, its timeout, the number, its value by headway and simulated."""
     try:
         solved = model(seed).solve()
         if solved["response_time"] == inf:
             return []
-        found = model(seed).simulate(HALF_WIDTH, seed=seed, at_most=1.5e8)
+        found = simulated(seed)
     except (GraphError, InvalidParameter, Saturated):
         return []
     timeout = drawn(seed)[1]["timeout"]
@@ -96,21 +123,33 @@ def errors(rows, name, low=0.0, high=inf):
     return np.array([100 * abs(float(r["found"]) / float(r["simulated"]) - 1) for r in kept])
 
 
-def dropping(rows, *, old):
-    """Rows of servers that drop old requests, or of those that do not."""
-    return [row for row in rows if (int(row["seed"]) >= DROPPING) == old]
+def plainly(rows):
+    """Rows of servers that take all."""
+    return [row for row in rows if int(row["seed"]) < DROPPING]
+
+
+def dropping(rows):
+    """Rows of servers that drop old requests."""
+    return [row for row in rows if DROPPING <= int(row["seed"]) < REFUSING]
+
+
+def refusing(rows):
+    """Rows of servers that refuse attempts."""
+    return [row for row in rows if int(row["seed"]) >= REFUSING]
 
 
 def table(rows):
     """Lines of the page, from rows by title: one per number and range of timeouts."""
-    old = dropping(rows, old=True)
-    rows = dropping(rows, old=False)
+    old, refused = dropping(rows), refusing(rows)
+    rows = plainly(rows)
     for name in NUMBERS:
         for low, high in BANDS:
             yield _line(name, f"{low:g} to {high:g}", errors(rows, name, low, high))
     for name in NUMBERS:
         for which, low, high in (("below 1", 0.0, SHORT), ("1 to 15", SHORT, inf)):
             yield _line(name, f"{which}, with drop_older_than", errors(old, name, low, high))
+    for name in NUMBERS:
+        yield _line(name, "0.5 to 15, with shed", errors(refused, name))
 
 
 def _line(name, which, off):

@@ -25,6 +25,7 @@ class Apart:
     """M/M/m in order of arrival, services of mean 1, that works on for clients who have gone.
 
     They back off twice as long from time to time, jittered by a half, and a budget counts retries.
+    With as many jobs as there is room for, further ones are refused at once.
     """
 
     seed: int
@@ -35,6 +36,7 @@ class Apart:
     backoff: float
     budget: float = inf
     oldest: float = inf
+    room: float = inf
     tokens: float = 10.0
     busy: int = 0
     now: float = 0.0
@@ -71,6 +73,10 @@ class Apart:
         request.attempts += 1
         request.waits = True
         self.tell("attempts")
+        if self.busy + len(self.line) >= self.room:
+            self.tell("refused")
+            self.fail(request, request.attempts)
+            return
         self.at(self.timeout, self.fail, request, request.attempts)
         self.line.append((self.now, request, request.attempts))
 

@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import Any, get_origin
 
 from headway.models.files.building.shapes import KeyTable, Plain, Several, TableKey, TextSchema
+from headway.models.files.building.shedding import SHED, SHEDS
 from headway.models.language.algorithms import Algorithm
 from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.network.blocking import Blocking
 from headway.queueing.stations.abilities import QueueChoice
 from headway.queueing.stations.base import Station
-from headway.queueing.stations.listed.kinds import REPLICATED
+from headway.queueing.stations.listed.kinds import LIMITED, REPLICATED
 
 FILE_KEYS = {"places": "capacity"}
 """Numbers of stations with other names in model files than in Python."""
@@ -85,6 +86,7 @@ def _station_keys(kind: type[Station], disciplines: tuple[str, ...]) -> KeyTable
             "What happens to jobs that find the station full; lost by default.",
         ),
         "drop_older_than": OLDEST,
+        **({SHED: SHEDS} if kind.__name__ in LIMITED else {}),
         **copied,
         **chosen,
     }

@@ -38,6 +38,9 @@ STATIONS = {
 REPLICATED = {"MM1": "Parallel"}
 """The kind that several stations of a kind form: with its service time, and a server for each."""
 
+LIMITED = {"MM1": "MM1K", "MMm": "MMmK"}
+"""The kind that a kind is with limited places."""
+
 
 class Written(NamedTuple):
     """A kind in model files that stands for several stations, or for a network of its own.

@@ -12,7 +12,7 @@ from headway.models.files.writing import to_toml
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
-from headway.queueing import MM1, Delay, MMm
+from headway.queueing import MM1, Delay, MMm, MMmK
 
 NUMBERS = {"timeout": 0.1, "retries": 3}
 
@@ -54,6 +54,34 @@ def test_a_pulse_tips_a_server_only_if_it_is_large_enough(beside):
         run.play(8.0)
         over.append(int(run.state.queues["present"][0]) > 500)
     assert over == [beside > 1] * 6
+
+
+@pytest.mark.parametrize("beside", [0.4, 1.5])
+def test_a_pulse_tips_a_server_that_refuses_as_well(beside):
+    """At 300 a second and 100 places, of six servers none tips after 0.4 of it, all after 1.5."""
+    model = server(300.0, station=MMmK(0.008, 4, 100))
+    size = round(beside * retries(model).tipping.pulse)
+    over = []
+    for replica in range(6):
+        run = Run(score_of(blueprint(model)), 2, replica, kept=False)
+        run.play(1.0)
+        run.state.left[0] = size
+        run.play(8.0)
+        over.append(int(run.state.queues["present"][0]) > 80)
+    assert over == [beside > 1] * 6
+
+
+def test_a_server_that_refuses_says_what_is_not_known():
+    asks = {"timeout": 0.1, "retries": 3}
+    once = str(retries(server(300.0, asks, MMmK(0.008, 4, 100))))
+    later = str(retries(server(300.0, {**asks, "backoff": 0.05}, MMmK(0.008, 4, 100))))
+    short = str(retries(server(300.0, {**asks, "backoff": 0.05}, MMmK(0.008, 4, 20))))
+    for text, at_once in ((once, True), (later, False)):
+        words = " ".join(text.split())
+        assert ("who is refused and asks again at once is refused again" in words) == at_once
+        assert "is not known here where arrivals are refused; simulate" in words
+    assert "retries cannot tip it over" in short
+    assert "not known" not in short
 
 
 def test_every_form_says_the_same():

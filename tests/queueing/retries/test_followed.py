@@ -11,16 +11,19 @@ from headway.errors import GraphError
 from headway.models import ModelGraph
 from headway.queueing import MMm
 from headway.queueing.flows.clients import Clients
-from headway.queueing.retries.followed import _moments_by_jobs_met, _unanswered, followed
+from headway.queueing.retries.followed import _unanswered, followed
+from headway.queueing.retries.met import met
 from headway.queueing.retries.methods import (
     ATTEMPTS_ERROR,
     DROPPING_ERROR,
+    SHEDDING_ERROR,
     SHORT_DROPPING_ERROR,
 )
 from headway.queueing.retries.times import TimedQueue
 from tests import campaigns
 from tests.campaigns import attempts
 from tests.oracles.impatient_clients import Apart
+from tests.support.cases import mostly_slow
 from tests.support.places import ROOT
 
 ROWS = campaigns.stored_rows(ROOT / attempts.PAGE)
@@ -47,12 +50,12 @@ def test_what_is_left_of_an_attempt_is_that_of_a_dense_chain(servers, timeout):
             if rate:
                 generator[k, place[state]] += rate
         generator[k, k] = -sum(moves.values()) - (0 if ahead else 1)
-    for met in range(most):
+    for there in range(most):
         begin = np.zeros(len(states))
-        begin[place[max(met + 1 - servers, 0), met + 1]] = 1
+        begin[place[max(there + 1 - servers, 0), there + 1]] = 1
         end = begin @ expm(generator * timeout)
         left = [sum(end[k] for (_, n), k in place.items() if n == jobs) for jobs in range(most + 1)]
-        found = _unanswered(np.eye(most + 1)[met], rates, TimedQueue(1.0, servers, timeout))
+        found = _unanswered(np.eye(most + 1)[there], rates, TimedQueue(1.0, servers, timeout))
         assert found == pytest.approx(left, rel=1e-9, abs=1e-11)
 
 
@@ -66,13 +69,59 @@ def test_without_retries_it_is_the_law_of_a_poisson_stream(servers, rate):
     assert found.queue_length == pytest.approx(law.queue_length, rel=1e-9)
 
 
+@pytest.mark.parametrize(("servers", "places", "rate"), [(1, 1, 2.0), (3, 9, 3.6)])
+def test_without_retries_a_limited_room_is_the_law_of_a_poisson_stream(servers, places, rate):
+    queue = TimedQueue(1.0, servers, 2.0, places=places)
+    found, law = followed(queue, Clients(timeout=2.0), rate, alone=True), queue.at(rate)
+    assert found.late == pytest.approx(law.late, rel=1e-9)
+    assert found.served == pytest.approx(rate * (1 - law.dropped), rel=1e-9)
+    assert found.wasted == pytest.approx(law.late_work / (1 - law.dropped), rel=1e-9)
+    assert found.time == pytest.approx(law.time_in_time / (1 - law.late), rel=1e-9)
+    assert found.queue_length == pytest.approx(law.queue_length, rel=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.4, 1.7])
+def test_who_is_refused_and_asks_again_at_once_is_refused_again(rate):
+    """M/M/1/1 with a timeout of 1: who times out finds its own job there, so no retry is served."""
+    queue, asks = TimedQueue(1.0, 1, 1.0, places=1), Clients(timeout=1.0, retries=3)
+    found = followed(queue, asks, rate, alone=True)
+    full, late = rate / (1 + rate), np.exp(-1.0)
+    assert found.served == pytest.approx(rate * (1 - full), rel=1e-6)
+    assert found.answered == pytest.approx((1 - full) * (1 - late), rel=1e-6)
+    assert found.rate == pytest.approx(rate * (1 + 3 * (full + (1 - full) * late)), rel=1e-6)
+    assert found.time == pytest.approx((1 - 2 * late) / (1 - late), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("servers", "places", "rate", "backoff"),
+    mostly_slow([(2, 5, 2.4, 0.4), (4, 12, 3.4, 0.0), (3, 3, 2.0, 2.0)], 1, tuples=True),
+)
+def test_retries_find_the_limited_room_of_a_simulation_written_apart(
+    servers, places, rate, backoff
+):
+    """A timeout of 2 and two retries after backoffs that double: within 5% of twelve runs."""
+    asks = Clients(timeout=2.0, retries=2, backoff=backoff, backoff_factor=2.0, jitter=0.5)
+    runs = [
+        Apart(seed, rate, servers, 2.0, 2, backoff, room=places).play(2000.0) for seed in range(12)
+    ]
+    found = followed(TimedQueue(1.0, servers, 2.0, places=places), asks, rate, alone=True)
+    requests = np.array([each["requests"] for each in runs])
+    for name, exact in (
+        ("given_up", 1 - found.answered),
+        ("attempts", found.rate / rate),
+        ("refused", (found.rate - found.served) / rate),
+        ("work", found.served / rate),
+    ):
+        shares = np.array([each[name] for each in runs]) / requests
+        assert shares.mean() == pytest.approx(exact, rel=0.05)
+
+
 def test_an_attempt_that_meets_few_is_served_at_once():
-    late, in_time, wasted = _moments_by_jobs_met(TimedQueue(1.0, 2, 0.7), np.arange(4))
-    gone = np.exp(-0.7)
-    assert late[:2] == pytest.approx(gone, rel=1e-12)
-    assert in_time[:2] == pytest.approx(1 - 1.7 * gone, rel=1e-12)
-    assert wasted[:2] == pytest.approx(1.7 * gone, rel=1e-12)
-    assert (np.diff(late[1:]) > 0).all()
+    found, gone = met(1.0, 2, 0.7, np.arange(4)), np.exp(-0.7)
+    assert found.late[:2] == pytest.approx(gone, rel=1e-12)
+    assert found.in_time[:2] == pytest.approx(1 - 1.7 * gone, rel=1e-12)
+    assert found.wasted[:2] == pytest.approx(1.7 * gone, rel=1e-12)
+    assert (np.diff(found.late[1:]) > 0).all()
 
 
 def test_a_timeout_of_half_a_service_is_near_a_simulation_written_apart():
@@ -126,15 +175,16 @@ def test_the_page_has_the_table_of_the_rows():
 
 
 @pytest.mark.parametrize(
-    ("old", "low", "high", "label"),
+    ("kept", "low", "high", "label"),
     [
-        (False, 0.0, np.inf, ATTEMPTS_ERROR),
-        (True, 0.0, attempts.SHORT, SHORT_DROPPING_ERROR),
-        (True, attempts.SHORT, np.inf, DROPPING_ERROR),
+        (attempts.plainly, 0.0, np.inf, ATTEMPTS_ERROR),
+        (attempts.dropping, 0.0, attempts.SHORT, SHORT_DROPPING_ERROR),
+        (attempts.dropping, attempts.SHORT, np.inf, DROPPING_ERROR),
+        (attempts.refusing, 0.0, np.inf, SHEDDING_ERROR),
     ],
 )
-def test_labels_hold_what_was_measured(old, low, high, label):
-    rows = [row for row in attempts.dropping(ROWS, old=old) if low <= float(row["timeout"]) < high]
+def test_labels_hold_what_was_measured(kept, low, high, label):
+    rows = [row for row in kept(ROWS) if low <= float(row["timeout"]) < high]
     most = {name: attempts.errors(rows, name).max() for name in attempts.NUMBERS}
     assert most["throughput"] <= label.throughput <= 1.1 * most["throughput"]
     assert most["response_time"] <= label.response_time <= 1.1 * most["response_time"]

@@ -6,6 +6,7 @@ from math import exp, inf
 import mpmath
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from headway.errors import GraphError, HeadwayError, InvalidParameter
 from headway.models import ModelGraph
@@ -81,6 +82,56 @@ def test_old_attempts_are_dropped_as_in_a_simulation_written_apart(oldest, rate)
         assert abs(found.mean() - exact) < 4 * found.std(ddof=1) / len(found) ** 0.5
 
 
+@pytest.mark.parametrize(
+    ("servers", "places", "rate"), [(1, 1, 3.0), (2, 2, 1.0), (2, 7, 2.4), (3, 25, 2.7)]
+)
+def test_attempts_find_the_jobs_of_a_limited_room(servers, places, rate):
+    """M/M/m/K from its balance; turns until the service, and it, as phases of a matrix exponential.
+
+    E[R; R <= T] is the integral of P(R > t) up to T, less T P(R > T).
+    """
+    weights = np.cumprod([1.0, *(rate / min(n, servers) for n in range(1, places + 1))])
+    chances = weights / weights.sum()
+    phases = np.diag([-1.0] + [-float(servers)] * places)
+    phases[1:, :-1] += servers * np.eye(places)
+    first = np.maximum(np.arange(places) - servers + 1, 0)
+    ends = expm(1.5 * phases)
+    tails = ends.sum(axis=1)[first]
+    upto = np.linalg.solve(phases, ends - np.eye(places + 1)).sum(axis=1)[first]
+    late = chances[:-1] @ tails
+    at = TimedQueue(1.0, servers, 1.5, places=places).at(rate)
+    assert at.dropped == pytest.approx(chances[-1], rel=1e-9)
+    assert at.late == pytest.approx(late + chances[-1], rel=1e-9)
+    assert at.queue_length == pytest.approx(chances @ np.arange(places + 1), rel=1e-9)
+    assert at.time_in_time == pytest.approx(chances[:-1] @ upto - 1.5 * late, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("places", "rate"), mostly_slow([(2, 1.5), (6, 2.6), (11, 1.9)], 1, tuples=True)
+)
+def test_attempts_are_refused_as_in_a_simulation_written_apart(places, rate):
+    """M/M/2/K with a timeout of 4: shares of 12 runs, within four standard errors."""
+    at = TimedQueue(1.0, 2, 4.0, places=places).at(rate)
+    runs = [Apart(seed, rate, 2, 4.0, 0, 0.0, room=places).play(5000.0) for seed in range(12)]
+    late = np.array([each["given_up"] / each["requests"] for each in runs])
+    refused = np.array([each["refused"] / each["requests"] for each in runs])
+    wasted = np.array([1 - each["useful"] / each["work"] for each in runs])
+    for found, exact in (
+        (late, at.late),
+        (refused, at.dropped),
+        (wasted, at.late_work / (1 - at.dropped)),
+    ):
+        assert abs(found.mean() - exact) < 4 * found.std(ddof=1) / len(found) ** 0.5
+
+
+def test_room_for_all_is_the_limit():
+    """To the digits of the integrals over what an attempt meets."""
+    for rate in (100.0, 400.0, 450.0):
+        near, plain = TimedQueue(0.008, 4, 0.1, places=1000).at(rate), SERVER.at(rate)
+        for name in ("late", "late_work", "time_in_time", "queue_length"):
+            assert getattr(near, name) == pytest.approx(getattr(plain, name), rel=1e-6)
+
+
 def test_a_queue_that_drops_nothing_is_the_limit():
     for rate in (100.0, 400.0, 480.0):
         near = TimedQueue(0.008, 4, 0.1, 50.0).at(rate)
@@ -92,6 +143,8 @@ def test_a_queue_that_drops_nothing_is_the_limit():
 def test_overload_is_no_overflow():
     assert TimedQueue(0.008, 4, 0.1, 0.1).at(1e6).late == pytest.approx(1, abs=1e-3)
     assert TimedQueue(0.008, 4, 0.1, 100.0).at(1e5).late == pytest.approx(1, rel=1e-9)
+    assert TimedQueue(0.008, 4, 0.1, places=10_000).at(1e6).late == pytest.approx(1, rel=1e-9)
+    assert TimedQueue(0.008, 4, 0.1, places=10).at(0.0).late == pytest.approx(exp(-12.5), rel=1e-9)
     assert SERVER.at(500.0).late == 1
     assert SERVER.at(0.0).late == pytest.approx(exp(-12.5), rel=1e-9)
 
@@ -211,6 +264,32 @@ def test_a_pulse_is_the_least_that_tips_it():
     assert not flood(SERVER, ASKS, load, 0.98 * most, lasts).over
 
 
+def test_a_short_queue_leaves_one_state():
+    """With places for 20 the wait is 40 ms at the most, far below the timeout."""
+    short, long = (TimedQueue(0.008, 4, 0.1, places=places) for places in (20, 100))
+    assert folds(short, ASKS) is None
+    assert tipping(short, ASKS, 400.0).pulse == inf
+    between, free = folds(long, ASKS), folds(SERVER, ASKS)
+    assert free.vanishes < between.vanishes < between.tips == pytest.approx(free.tips, rel=1e-3)
+    found = tipping(long, ASKS, 300.0)
+    assert [one.stability.value for one in found.states] == ["stable", "unstable", "stable"]
+    assert (found.alone, found.lasts, found.stays, found.grows) == (None, None, None, 0)
+    assert found.pulse == pytest.approx(tipping(SERVER, ASKS, 300.0).pulse, rel=0.01)
+    after = flood(long, ASKS, 300.0, 500.0, 3.0)
+    assert after.queue_length.max() == pytest.approx(100, abs=1)
+    assert after.over
+
+
+def test_who_is_refused_is_away_for_the_backoff_alone():
+    """A pulse of 120 at 20 places: 100 come again after 0.5 s, and 80 of them once more."""
+    queue = TimedQueue(0.008, 4, 0.1, places=20)
+    asks = Clients(timeout=0.1, retries=3, backoff=0.5)
+    found = flood(queue, asks, 1e-9, 120.0, 2.0)
+    peaks = [found.queue_length[found.times.searchsorted(t - 0.001) :][:3].max() for t in (0, 0.5)]
+    assert peaks == pytest.approx([19, 19], abs=1.1)
+    assert found.queue_length[found.times.searchsorted(0.45)] == 0
+
+
 def test_what_gathers_in_the_bad_state_is_more_than_can_be_served():
     found = tipping(SERVER, ASKS, 300.0)
     assert found.grows == pytest.approx(4 * 300 - 500)
@@ -316,6 +395,10 @@ def test_a_model_is_solved_by_the_method_that_knows_it():
     back = {"retries": inf, "persistence": 0.8, "backoff": 0.05, "backoff_scv": 1.0}
     away = server(back, 400.0, MMmK(0.008, 4, 6)).solve()
     assert (away.method, away.approximation.startswith("its response")) == ("retrials", True)
+    _, gone, served = orbit_chain(400 * 0.008, 4, 6, 0.8, 0.05 / 0.008)
+    assert away["throughput"] == pytest.approx(served / 0.008, rel=1e-9)
+    come = 400 * 0.008 + gone / (0.05 / 0.008)
+    assert away["loss_probability"] == pytest.approx(1 - served / come, rel=1e-9)
     assert server({"timeout": 0.1, "retries": 3}, 400.0).solve().method == "attempts"
 
 
@@ -343,7 +426,7 @@ def test_attempts_are_near_those_of_a_simulation():
         ({"timeout": 0.1, "patience": 0.1}, None, "without patience"),
         ({"patience": 0.1, "patience_scv": 0.5}, None, "exponential patience"),
         ({"timeout": 0.1}, MG1(0.008, 2.0), "one MM1, MMm, MM1K or MMmK"),
-        ({"timeout": 0.1, "retries": 2}, MMmK(0.008, 4, 9), "without a capacity"),
+        ({"timeout": 0.1, "retries": 2}, MMmK(0.008, 4, 20_000), "capacity of up to 10,000"),
     ],
 )
 def test_what_no_method_knows_is_refused_in_a_line(numbers, station, why):
@@ -351,6 +434,25 @@ def test_what_no_method_knows_is_refused_in_a_line(numbers, station, why):
         server(numbers, 50.0, station).solve()
     assert "\n" not in str(refused.value)
     assert why in str(refused.value) or "method" in str(refused.value)
+
+
+def test_a_limited_room_that_drops_the_old_is_refused():
+    model = server({"timeout": 0.1}, 50.0, MMmK(0.008, 4, 9), drop_older_than=0.1)
+    with pytest.raises(HeadwayError, match="a capacity or drop_older_than, but not both; simulate"):
+        model.solve(method="attempts")
+
+
+def test_who_finds_no_place_is_lost_or_comes_again():
+    once = server({"timeout": 0.1}, 700.0, MMmK(0.008, 4, 20)).solve()
+    law = TimedQueue(0.008, 4, 0.1, places=20).at(700.0)
+    assert once["loss_probability"] == pytest.approx(law.dropped, rel=1e-9)
+    assert once["server.loss_probability"] == once["loss_probability"]
+    assert once["throughput"] == pytest.approx(700 * (1 - law.dropped), rel=1e-9)
+    assert once["goodput"] == pytest.approx(700 * (1 - law.late), rel=1e-9)
+    assert once["response_time"] == pytest.approx(law.time_in_time / (1 - law.late), rel=1e-9)
+    again = server({"timeout": 0.1, "retries": 2, "backoff": 0.1}, 700.0, MMmK(0.008, 4, 20))
+    assert again.solve()["attempts"] > 1.5
+    assert "where arrivals are refused" in again.solve().approximation
 
 
 def test_other_methods_refuse_by_themselves():
