@@ -5,9 +5,10 @@ the gaps between its stages (`flows`). Where the waiting of single requests is n
 is subtracted from the mean.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 
@@ -91,7 +92,8 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
     messages = _messages(requests)
     alike = requests.alike()
     may_be_late = (np.bincount(alike) > 1)[alike]
-    found = {}
+    found: dict[Key, Measured] = {}
+    waited: dict[Key, float] = {}
     for number, key in enumerate(requests.keys):
         if key.entry < 0:
             continue
@@ -116,6 +118,39 @@ def measured_of(requests: Keyed, threads: Threads) -> dict[Key, Measured]:
             peer=False,
             by_load=means_apart(work, requests.load[told]) if may_be_late[number] else (),
         )
+        waited[key] = float(_longer(threads.longer.get(service, {}), requests.load[rows]).mean())
+    return _by_root(found, waited)
+
+
+def _by_root(found: dict[Key, Measured], waited: Mapping[Key, float]) -> dict[Key, Measured]:
+    """Work by root where only the mean waiting of the whole service is known.
+
+    Requests of one root may wait longer than those of another, as they come in bunches, so what the
+    means of roots differ by may be waiting, all or in part. A root with a share s of the service's
+    requests waits from 0 to W / s if all wait W in the mean. The middle of what is possible counts
+    as waiting, and every share of it is as likely.
+
+    Parameters
+    ----------
+    found
+        Entries, each with this mean waiting subtracted.
+    waited
+        This mean waiting over the requests of each entry, W [s].
+    """
+    requests: Counter[str] = Counter()
+    roots: dict[int, list[Key]] = {}
+    for key, each in found.items():
+        requests[each.service] += each.requests
+        roots.setdefault(key.entry, []).append(key)
+    for keys in (each for each in roots.values() if len(each) > 1):
+        counts = [found[key].requests for key in keys]
+        mean = float(np.average([found[key].work for key in keys], weights=counts))
+        for key in keys:
+            one, wait = found[key], max(waited[key], 0.0)
+            most = wait * (requests[one.service] / one.requests - 1)
+            low, high = sorted((0.0, float(np.clip(one.work - mean, -wait, most))))
+            error = hypot(one.error, (high - low) / sqrt(12))
+            found[key] = replace(one, work=one.work - (low + high) / 2, error=error)
     return found
 
 

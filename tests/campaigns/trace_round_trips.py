@@ -5,7 +5,8 @@ and threads are found, and the errors of response times at 1.3 times the highest
 the layers method on the true services; ``--adverse`` degrades the traces: two clocks 3 ms off, a
 tenth of the traces kept, and a service without spans. Each system's figures are stored in
 `tests/data/trace_round_trips.csv` as soon as it is done, in place of earlier ones of its seed;
-``--stored`` prints what is stored of these seeds. ``--law`` compares waiting for threads with the
+``--stored`` prints what is stored of these seeds. ``--count 24 20 --first 41000 43000`` are 44
+systems. ``--law`` compares waiting for threads with the
 law of rates; `headway.models.tracing.rates.ROUGH` rests on it. `tests.oracles.traced_services`
 simulates the services, and their true response time is simulated by headway's event loop from the
 numbers with which they were drawn. docs/accuracy/traces.md quotes the first two and
@@ -14,7 +15,7 @@ docs/explanation/traces.md the law; `tests/models/tracing/test_traced_models.py`
 
 import argparse
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import exp, inf, isnan, log, nan
 from pathlib import Path
 from typing import NamedTuple
@@ -261,21 +262,26 @@ def _calls(services: Services, found: Measured, stages: list[Stage]) -> Iterator
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=30)
+    parser.add_argument("--count", type=int, nargs="+", default=[30])
     parser.add_argument("--traces", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=100)
+    parser.add_argument("--first", type=int, nargs="+", default=[100])
     parser.add_argument("--services", type=int, nargs=2, default=(3, 8), metavar=("LEAST", "MOST"))
     parser.add_argument("--adverse", action="store_true")
     parser.add_argument("--stored", action="store_true")
     parser.add_argument("--law", action="store_true")
     told = parser.parse_args()
-    seeds = range(told.first, told.first + told.count)
+    seeds = seeds_of(told.count, told.first)
     if told.law:
         _print_law([each for seed in seeds for each in law_errors(seed, told.traces)])
         return
     for seed in [] if told.stored else seeds:
         _keep(seed, trip(seed, told.traces, told.adverse, tuple(told.services)))
     print("\n".join(table([figure for seed, figure in stored() if seed in seeds])))
+
+
+def seeds_of(counts: Sequence[int], firsts: Sequence[int]) -> list[int]:
+    """So many seeds from each of the first ones."""
+    return [first + k for count, first in zip(counts, firsts, strict=True) for k in range(count)]
 
 
 def stored() -> list[tuple[int, Figure]]:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.campaigns.trace_round_trips import stored, table
+from tests.campaigns.trace_round_trips import seeds_of, stored, table
 
 PAGE = Path(__file__).parents[3] / "docs/accuracy/traces.md"
 
@@ -11,11 +11,11 @@ PAGE = Path(__file__).parents[3] / "docs/accuracy/traces.md"
 def test_the_pages_tables_are_of_the_stored_rows() -> None:
     text = PAGE.read_text()
     shown = re.findall(
-        r"--count (\d+) --first (\d+)[^`]*--stored`.*?```text\n(.*?)\n```", text, re.DOTALL
+        r"--count ([\d ]+) --first ([\d ]+)[^`]*--stored`.*?```text\n(.*?)\n```", text, re.DOTALL
     )
     assert shown
     rows = stored()
-    for count, first, lines in shown:
-        seeds = range(int(first), int(first) + int(count))
+    for counts, firsts, lines in shown:
+        seeds = seeds_of(*([int(each) for each in many.split()] for many in (counts, firsts)))
         assert {seed for seed, _ in rows} >= {*seeds}
         assert table([each for seed, each in rows if seed in seeds]) == lines.split("\n")

@@ -102,6 +102,25 @@ def test_numbers_of_calls_go_with_work(whole: TracedModel) -> None:
     assert 0.3 < whole.model.correlations[pair] < 0.9
 
 
+def test_longer_waits_of_a_root_are_not_taken_for_work() -> None:
+    """Two requests of "pair" come at once to one thread, and one waits; half are traced."""
+    single, pair = (PlayedEntry("web", 0.004, (Stage(("look",) * n),)) for n in (1, 2))
+    played = Played(
+        {"web": 90.0, "stock": 1.0},
+        {"single": single, "pair": pair, "look": PlayedEntry("stock", 0.006)},
+        {"single": 0.8, "pair": 0.2},
+    )
+    loads = [
+        play(played, share / (0.006 * 1.2), 2500, 70 + k, kept=0.5)
+        for k, share in enumerate((0.3, 0.5, 0.7))
+    ]
+    found = model_read(read_of(loads), "shop", sampled=0.5).services.entries.values()
+    works = [each for each in found if each.operation == "look"]
+    assert len(works) == 2
+    for each in works:
+        assert abs(each.work - 0.006) < 1.96 * each.error
+
+
 def test_threads_are_seen_where_requests_wait(whole: TracedModel) -> None:
     pools = whole.services.pools
     assert pools["stock"].threads == 3
