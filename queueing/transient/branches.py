@@ -42,6 +42,8 @@ _ENDS = 0.2
 forgets little of it. Chosen.
 """
 
+_ABOUT = 1 + 1e-9  # room for rounding
+
 _MORE = 1.25
 """How much likelier a course may be than one like it: the errors of steps are of probabilities."""
 
@@ -353,6 +355,7 @@ class _Rows:
     def __init__(self, most: int) -> None:
         self.most, self.first, self.last = most, 0, 0
         self.rows, self.by, self.likely = np.empty((0, 0)), np.empty((0, 2)), np.empty(0)
+        self.sizes = np.empty((0, 2))
 
     def nearest(self, now: Columns, limit: float, weight: float) -> tuple[int, float, float] | None:
         """The row that differs least, if by no more than this, and is likely enough.
@@ -363,14 +366,18 @@ class _Rows:
         """
         if now.first < self.first or now.last > self.last:
             return None
+        off = np.abs(self.sizes - now.sizes)  # no row differs by less than its size does
+        least = np.maximum(off[:, 0] / now.sizes[0], off[:, 1])
+        places = np.flatnonzero((least <= _ABOUT * limit) & (self.likely >= weight))
+        if not len(places):
+            return None
         row = now.within(self.first, self.last).cells.ravel()
-        of_numbers, of_sums = (np.abs(self.rows - row) @ self.by).T
-        apart = np.maximum(of_numbers / dot(row, self.by[:, 0]), of_sums)
-        apart[self.likely < weight] = np.inf
+        of_numbers, of_sums = (np.abs(self.rows[places] - row) @ self.by).T
+        apart = np.maximum(of_numbers / now.sizes[0], of_sums)
         best = int(apart.argmin())
         if apart[best] > limit:
             return None
-        return best, float(of_numbers[best]), float(of_sums[best])
+        return int(places[best]), float(of_numbers[best]), float(of_sums[best])
 
     def add(self, columns: Columns, weight: float) -> None:
         """Add columns of a course of this probability."""
@@ -385,6 +392,7 @@ class _Rows:
             rows[:-1, at : at + kept.shape[1]] = kept
         rows[-1] = columns.within(first, last).cells.ravel()
         self.rows, self.likely = rows, np.append(self.likely, _MORE * weight)[-self.most :]
+        self.sizes = np.concatenate([self.sizes, [columns.sizes]])[-self.most :]
         if (first, last) != (self.first, self.last):
             by = np.zeros((last - first, moments, 2))
             by[:, 0, 0] = np.arange(first + 1, last + 1)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
 from math import inf
 
 import numpy as np
@@ -136,6 +135,7 @@ def _tails_near(load: float, stay: float) -> tuple[int, FloatArray]:
     -------
     The first k, and the probabilities from that k on.
     """
+    from scipy.linalg.blas import dtbsv
     from scipy.special import gammaln, pdtr
 
     around = 12 * np.sqrt(load) + 60
@@ -144,6 +144,6 @@ def _tails_near(load: float, stay: float) -> tuple[int, FloatArray]:
     with np.errstate(divide="ignore"):
         logs = steps * np.log(load) if load else np.where(steps == 0, 0.0, -inf)
     chances = np.exp(logs - load - gammaln(steps + 1))
-    after = [*accumulate(chances[::-1].tolist(), lambda later, here: here + stay * later)][::-1]
+    after = dtbsv(1, [np.full(len(steps), -stay), np.ones(len(steps))], chances)  # from the last up
     before = np.where(steps > 0, pdtr(np.maximum(steps - 1, 0), load), 0.0)
-    return low, np.minimum(before + np.array(after), 1.0)
+    return low, np.minimum(before + after, 1.0)
