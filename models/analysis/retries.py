@@ -16,12 +16,11 @@ from headway.models.tables.shown import Answer
 from headway.queueing.flows.clients import Clients
 from headway.queueing.methods.choice import choose
 from headway.queueing.retries.lasting import (
-    STAYING_LOADS_MEASURED,
-    STAYING_MEASURED,
     loads_measured,
     times_measured,
 )
 from headway.queueing.retries.methods import timed_queues
+from headway.queueing.retries.outages import LOADS_MEASURED, simulated
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import Tipping, curve, tipping
 from headway.records import dataclass
@@ -118,7 +117,7 @@ class Retries(Answer):
         if found.lasts is not None:
             yield f"the load up to which the good state lasts: {loads_measured(self.queue)}"
         if found.stays is not None:
-            yield f"the load above which the bad state lasts: {STAYING_LOADS_MEASURED}"
+            yield f"the load above which the bad state lasts: {LOADS_MEASURED}"
         if found.alone is None:
             yield _UNKNOWN if self.queue.places == inf else _REFUSED
         elif isfinite(found.alone[0]) and not isnan(found.pulse):
@@ -126,7 +125,7 @@ class Retries(Answer):
         if found.lasts is not None and isfinite(float(self.clients.retry_budget)):
             yield _BUDGET
         if found.recovers is not None:
-            yield f"when the bad state ends: {STAYING_MEASURED}"
+            yield f"when the bad state ends: {simulated(found.recovers)}"
 
     def _of_attempts(self) -> Iterator[str]:
         """What is said of attempts as a Poisson stream."""

@@ -60,7 +60,8 @@ _BAD = 0.5  # share of failed attempts from which a state is called bad, in word
 def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
     """What is said about the load, each number with its unit; None if there is no such number."""
     found, seconds = retries.tipping, _SECONDS
-    between, alone = found.folds, found.alone or (inf, inf)
+    between, alone, bad = found.folds, found.alone or (inf, inf), found.recovers
+    ends = None if bad is None else bad.mean
     return {
         "load": (found.load, retries.unit),
         "bad_state_from": (between.vanishes if between else None, retries.unit),
@@ -70,7 +71,8 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
         "pulse": (_known(found.pulse), ONE),
         "alone_from": (_known(alone[0]), seconds),
         "alone_to": (_known(alone[1]), seconds),
-        "bad_ends_after": (_known(found.recovers), seconds),
+        "bad_ends_after": (ends, seconds),
+        "bad_lasts_at_least": (bad.least if bad and ends is None else None, seconds),
         "growth_per_s": (found.grows or None, unit("1/s")),
         "drain_per_s": (found.drains or None, seconds),
         "drain_sure_after": (found.sure or None, seconds),
@@ -91,6 +93,7 @@ _WORDS = {
     "alone_from": "tips by chance after, at least",
     "alone_to": "tips by chance after, at most",
     "bad_ends_after": "the bad state ends by chance after",
+    "bad_lasts_at_least": "the bad state lasts on average for at least",
     "growth_per_s": "queue growth in the bad state",
     "drain_per_s": "time to drain each second of the bad state",
     "drain_sure_after": "and within 10% in 95 of 100, if it lasts over",

@@ -1,4 +1,4 @@
-"""How long a good or a bad state lasts by chance: the chain of jobs and clients away.
+"""How long a good state lasts by chance: the chain of jobs and clients away.
 
 The chain of `headway.queueing.retries.away` does not tell retries of a request apart. A share q / h
 of the retries is not the last of its request, as if each attempt failed with probability p: q = h
@@ -12,10 +12,6 @@ other. If the queue has no room for so many, as it drops old jobs, the mean time
 passage times until it drops arrivals while so many clients are away as at the threshold, o_t = (x -
 lambda) D for its rate of attempts x, and while sqrt(o_t o_b) are away, with o_b those of the bad
 state.
-
-The queue of a bad state without drops keeps growing, so the state lasts. With drops, the queue is
-full and o_b clients are away, p is that of the bad state, and it lasts until nobody waits and at
-most o_t clients are away.
 
 Constant backoffs make clients that failed together retry together, which ends a state sooner.
 """
@@ -31,7 +27,7 @@ from scipy.optimize import brentq
 
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
-from headway.queueing.retries.attempts import Stability, State, per_request, states
+from headway.queueing.retries.attempts import Stability, State, states
 from headway.queueing.retries.away import Asking, fullest, meeting, passage, room
 from headway.queueing.retries.times import TimedQueue
 
@@ -62,15 +58,6 @@ DROPPING_LOADS_MEASURED = (
 )
 """As `LOADS_MEASURED`: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
 
-STAYING_MEASURED = (
-    "in simulations it lasts for 0.3 to 24 times as long in 90 of 100, in half for over 2.9 times, "
-    "and in 1 of 22 for longer than was simulated"
-)
-"""The measured error of `staying`: ``python -m tests.campaigns.staying_loads --count 100``."""
-
-STAYING_LOADS_MEASURED = "against simulations, 90 of 100 are within 15%, the worst within 20%"
-"""The measured error of `staying_from`, by the same command."""
-
 LONGEST = 1e12
 """Time, in mean services of all servers, beyond which digits are lost and a state lasts for
 ever.
@@ -83,12 +70,11 @@ measured, as they vary by several per cent. Chosen.
 
 # multiples of a load to try first
 _DOWN = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
-# shares of the way between two loads to try first
-_UP = (0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-_NEAR, _CLOSE = 1e-6, 1e-4  # relative precision of loads: to lie inside a range, and to be found
+NEAR = 1e-6
+"""Relative precision of a load that lies inside a range."""
+
+_CLOSE = 1e-4  # relative precision of a load to be found
 _ROOM = 3.0  # room for clients away, as a multiple of those at the threshold and of all jobs
-_SPREAD = 6.0  # room for clients away, in standard deviations of those in the bad state
-_FEW = 10.0  # further room, for small numbers
 
 Ends = NDArray[np.bool_]
 
@@ -160,42 +146,6 @@ def lasting_at_least(
     return next(_times(queue, clients, load, states), None)
 
 
-def staying(
-    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
-) -> float | None:
-    """Mean time that a bad state lasts at a queue that drops old jobs [s].
-
-    Parameters
-    ----------
-    queue, clients, load, states
-        As for `lasting`.
-
-    Returns
-    -------
-    The time, infinite beyond `LONGEST`; None for too many states, and if nothing is dropped.
-
-    Examples
-    --------
-    >>> from headway.queueing.retries.attempts import states
-    >>> queue, asks = TimedQueue(0.008, 4, 0.1, oldest=0.1), Clients(timeout=0.1, retries=3)
-    >>> found = states(300.0, asks, lambda rate: queue.at(rate).late, queue.saturation)
-    >>> 1 < staying(queue, asks, 300.0, found) < 30
-    True
-    """
-    bad = states[-1]
-    threshold = next((s for s in reversed(states) if s.stability is not Stability.STABLE), None)
-    if threshold is None or queue.oldest == inf:
-        return None
-    asks = _asking(queue, clients, load, bad.late)
-    away, down = ((one.rate - load) * asks.delay for one in (threshold, bad))
-    most = down + _SPREAD * sqrt(down * (1 + per_request(clients, bad.late))) + _FEW
-    if fullest(queue) * most > MOST_STATES:
-        return None
-    n, o = _grid(fullest(queue), most)
-    ends = (n < queue.servers) & (o <= away)
-    return _time_to(queue, asks, ends, (round(down), int(fullest(queue))))
-
-
 def lasting_up_to(
     queue: TimedQueue, clients: Clients, between: tuple[float, float], requests: float = LASTING
 ) -> float | None:
@@ -220,53 +170,27 @@ def lasting_up_to(
     >>> round(lasting_up_to(queue, asks, (0.5, 1.1815)), 2)  # long before no good state is left
     0.63
     """
-    low, high = between[0] * (1 + _NEAR), between[1] * (1 - _NEAR)
+    low, high = between[0] * (1 + NEAR), between[1] * (1 - NEAR)
     loads = [high, *(max(low, share * between[1]) for share in _DOWN)]
-    return _crossing(queue, clients, lasting_at_least, requests, loads, (between[1], between[0]))
-
-
-def staying_from(
-    queue: TimedQueue, clients: Clients, between: tuple[float, float], requests: float = LASTING
-) -> float | None:
-    """The lowest load at which a bad state lasts for so many requests on average [1/s].
-
-    Parameters
-    ----------
-    queue, clients, between
-        As for `lasting_up_to`; the queue drops old jobs.
-    requests
-        Mean number of requests until it ends, by `staying`.
-
-    Returns
-    -------
-    The load; the upper end of the range if it lasts for fewer at all lower loads; None for too many
-    states, and if nothing is dropped.
-
-    Examples
-    --------
-    >>> queue, asks = TimedQueue(0.008, 4, 0.1, oldest=0.1), Clients(timeout=0.1, retries=3)
-    >>> 300 < staying_from(queue, asks, (262.85, 464.0)) < 350
-    True
-    """
-    low, high = between[0] * (1 + _NEAR), between[1] * (1 - _NEAR)
-    loads = [low, *(low + share * (high - low) for share in _UP)]
-    return _crossing(queue, clients, staying, requests, loads, between)
+    return crossing(queue, clients, lasting_at_least, requests, loads, (between[1], between[0]))
 
 
 _Law = Callable[[TimedQueue, Clients, float, tuple[State, ...]], float | None]
 
 
-def _crossing(
+def crossing(
     queue: TimedQueue,
     clients: Clients,
     law: _Law,
     requests: float,
     loads: list[float],
     ends: tuple[float, float],
+    close: float = _CLOSE,
 ) -> float | None:
     """The load from which a state lasts for so many requests, along a row of loads [1/s].
 
-    The first of ``ends`` if it does so at the first load; the last if it does so at none.
+    The first of ``ends`` if it does so at the first load; the last if it does so at none. It is
+    found to a relative precision ``close``.
     """
 
     def beyond(load: float) -> float:
@@ -280,7 +204,7 @@ def _crossing(
             return ends[0]
         for before, load in pairwise(loads):
             if beyond(load) >= 0:
-                return float(brentq(beyond, min(before, load), max(before, load), rtol=_CLOSE))
+                return float(brentq(beyond, min(before, load), max(before, load), rtol=close))
     except _Unknown:
         return None
     return ends[1]

@@ -14,7 +14,8 @@ as far as the tokens of a retry budget allow. With K places, attempts that find 
 and come again after the backoff alone.
 
 How long a state lasts by chance, and up to which load it lasts long, is found by
-`headway.queueing.retries.lasting`. A retry budget only removes retries, so a good state lasts at
+`headway.queueing.retries.lasting` for good ones and `headway.queueing.retries.outages` for bad
+ones. A retry budget only removes retries, so a good state lasts at
 least as long with one as without.
 """
 
@@ -43,10 +44,9 @@ from headway.queueing.retries.lasting import (
     lasting_at_least,
     lasting_up_to,
     states_at,
-    staying,
-    staying_from,
     without_budget,
 )
+from headway.queueing.retries.outages import Outages, outages, staying_from
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -331,7 +331,7 @@ class Tipping:
     stays
         Load from which the bad state lasts for 10,000 requests [1/s]; None also if its queue grows.
     recovers
-        Mean time that the bad state lasts [s]; None if not known, and if there is none.
+        How long bad states lasted; None if not known, if there is none, and if its queue grows.
     """
 
     load: float
@@ -345,7 +345,7 @@ class Tipping:
     goodput: tuple[float, ...]
     lasts: float | None = None
     stays: float | None = None
-    recovers: float | None = None
+    recovers: Outages | None = None
 
 
 def _times_to_tip(
@@ -386,7 +386,7 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
         alone = _times_to_tip(queue, clients, load, found)
-        recovers = staying(queue, clients, load, found) if known else None
+        recovers = outages(queue, clients, load, found) if known else None
     elif between is not None and load >= between.tips:
         pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0

@@ -1,14 +1,13 @@
-"""The load from which a bad state lasts for 10,000 requests: the chain against simulations.
+"""The load from which a bad state lasts for 10,000 requests: the law beside the event loop.
 
-``python -m tests.campaigns.staying_loads --count 100`` draws servers that drop old requests, as
-`tests.campaigns.lasting` does. At the load that the chain gives, 12 replicas begin with so many
-requests at once that they are in the bad state, and are simulated until no request waits and no
-more clients are away than at the threshold. Replicas that end within three lifetimes of a request
-have not been in the bad state, and are left out; others are stopped after `LONGEST` requests, and
-where none ended their state is taken to last for all requests that were simulated, which is too
-short. The load at which the bad state would have lasted for 10,000 requests follows from the mean,
-and from how steeply the chain's own times rise with the load. Loads at an end of the range with two
-states are left out. Rows are stored in
+``python -m tests.campaigns.staying_loads --seed 2000 --count 100`` draws servers that drop old
+requests, as `tests.campaigns.lasting` does. At the load that `headway.queueing.retries.outages`
+gives, 24 replicas begin with a life of a request in which so many more come that they are in the
+bad state, and are played by the event loop until no request waits and no more clients are away than
+at the threshold. Replicas that end within three further lives have not been in the bad state, and
+are left out; others are stopped after `LONGEST` requests. The load at which the bad state would
+have lasted for 10,000 requests follows from the mean, and from how steeply times rise with the load
+by `outages`. Loads at an end of the range with two states are left out. Rows are stored in
 `tests/data/staying_loads.csv`; the page docs/accuracy/retries.md rests on it.
 """
 
@@ -18,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from headway.models.simulating.playing.run import Run
-from headway.queueing.retries.lasting import LASTING, staying, staying_from
+from headway.queueing.retries.lasting import LASTING
+from headway.queueing.retries.outages import outages, staying_from
 from headway.queueing.retries.tipping import folds
 from tests import campaigns
 from tests.campaigns.lasting import (
@@ -33,10 +33,11 @@ from tests.campaigns.lasting import (
 
 PAGE = Path("tests/data/staying_loads.csv")
 TITLES = ("seed", "spread", "fold", "found", "simulated", "error", "requests", "ended")
-REPLICAS = 12
-HIGHER = 1.01  # ratio of loads, to see how steeply times rise
-LIVES = 3  # lifetimes of a request, after which a replica that is still down is in the bad state
-LONGEST = 2 * LASTING
+REPLICAS = 24
+APART = 1.05  # ratio of loads to either side, to see how steeply times rise
+STEPS = 20  # looks at each replica, in a timeout and a backoff
+LIVES = 3  # lives of a request, after which a replica that is still down is in the bad state
+LONGEST = 4 * LASTING
 """Requests after which a replica is abandoned."""
 
 
@@ -48,13 +49,10 @@ def both(seed):
     queue, clients, numbers, _ = made
     between = folds(queue, clients)
     load = staying_from(queue, clients, (between.vanishes, between.tips))
-    if load is None or load == between.vanishes or not HIGHER * load < between.tips:
+    if load is None or not between.vanishes < load / APART < load * APART < between.tips:
         return []
-    here, above = (
-        staying(queue, clients, at, states_at(queue, clients, at)) * at
-        for at in (load, HIGHER * load)
-    )
-    steep = log(above / here) / log(HIGHER)
+    below, above = (_lasts(queue, clients, at) for at in (load / APART, load * APART))
+    steep = log(above / below) / log(APART**2)
     requests, ended = played(seed, queue, clients, numbers, load)
     if not requests:
         return []
@@ -65,6 +63,12 @@ def both(seed):
     return [(seed, spread, *(f"{number:.5g}" for number in row), ended)]
 
 
+def _lasts(queue, clients, load):
+    """Requests for which bad states last, by the law that is measured."""
+    found = outages(queue, clients, load, states_at(queue, clients, load))
+    return found.time / max(found.ended, 1) * load
+
+
 def played(seed, queue, clients, numbers, load):
     """Mean requests until the bad state ended, and the replicas in which it did.
 
@@ -73,18 +77,19 @@ def played(seed, queue, clients, numbers, load):
     found = states_at(queue, clients, load)
     most = away(queue, clients, load, threshold_of(found)) + queue.servers
     delay = queue.timeout + numbers["backoff"]
-    settled = LIVES * delay * (1 + numbers["retries"])
-    burst = ceil(2 * found[-1].rate * delay) + 10
+    life = delay * (1 + numbers["retries"])
+    settled = (1 + LIVES) * life
+    rush = ceil(found[-1].rate * delay / STEPS)
     score, total, ended = score_at(queue, numbers, load), 0.0, 0
     for replica in range(REPLICAS):
         run, until, over = Run(score, seed, replica, kept=False), 0.0, False
-        run.play(until)
-        run.state.left[0] = burst  # all of them come with the next arrival
         while not over and until < settled + LONGEST / load:
-            until += delay / 20
+            if until < life:
+                run.state.left[0] = rush  # they come with the next arrival
+            until += delay / STEPS
             run.play(until)
             jobs, asking = counted(run)
-            over = until > delay and jobs < queue.servers and asking <= most
+            over = until > life and jobs < queue.servers and asking <= most
         if until > settled:
             total, ended = total + (until - settled) * load, ended + over
     return total / max(ended, 1), ended

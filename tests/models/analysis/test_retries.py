@@ -1,6 +1,7 @@
 """``headway retries``: the states of a model, in every form, and beside servers that tip over."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
 from headway.queueing import MM1, Delay, MMm, MMmK
+from headway.queueing.retries.outages import Outages
 
 NUMBERS = {"timeout": 0.1, "retries": 3}
 
@@ -101,7 +103,7 @@ def test_words_for_states():
     assert [one["state"] for one in json.loads(calm.to_json())["states"]] == ["good"]
     assert "no burst" in str(calm)
     assert "no good state" in str(retries(server(480.0)))
-    dropping = retries(server(400.0, drop_older_than=0.1))
+    dropping = retries(server(320.0, drop_older_than=0.1))
     names = [one["state"] for one in json.loads(dropping.to_json())["states"]]
     assert names == ["good", "threshold", "bad"]
     assert "the bad state ends by chance after" in str(dropping)
@@ -109,7 +111,15 @@ def test_words_for_states():
     lasts = json.loads(dropping.to_json())
     assert lasts["bad_state_from"] < lasts["bad_lasting_from"] < lasts["good_state_up_to"]
     assert lasts["bad_ends_after"] > 0
+    assert lasts["bad_lasts_at_least"] is None
     assert json.loads(calm.to_json())["bad_ends_after"] is None
+    without = replace(dropping.tipping, recovers=Outages(3000.0, 0))
+    long = replace(dropping, tipping=without)
+    assert "the bad state lasts on average for at least" in str(long)
+    assert "none ended" in str(long)
+    lasts = json.loads(long.to_json())
+    assert lasts["bad_ends_after"] is None
+    assert lasts["bad_lasts_at_least"] > 100
     assert "one state only" in str(retries(server(400.0, {"timeout": 0.1})))
 
 

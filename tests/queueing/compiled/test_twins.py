@@ -19,6 +19,8 @@ from headway.queueing.layers.chain import Room, program_arguments
 from headway.queueing.layers.numerics.finite import ROWS
 from headway.queueing.layers.numerics.pools import HIGHEST, MANY, MOST
 from headway.queueing.layers.program import program_of
+from headway.queueing.playing.laws import law_of
+from headway.queueing.playing.rows import Law, Stream, rows
 from headway.queueing.transient import careful
 from headway.queueing.transient.systems import poles_of_orders
 from tests.support.cases import mostly_slow
@@ -248,6 +250,27 @@ def _flood_steps(seed: int) -> Arguments:
     return queue, clients, wait, comes, np.zeros(steps), np.zeros(steps), np.zeros(1, np.int64)
 
 
+def _bad_states(seed: int) -> Arguments:
+    """A few bad states of a small server, with backoffs that vary and clients who give up."""
+    draw = random(seed)
+    servers, load = int(draw.integers(1, 6)), draw.uniform(0.4, 0.9)
+    timeout = draw.uniform(0.5, 5)
+    backoff = law_of(timeout * float(draw.choice([0.0, 0.5])), float(draw.choice([0.0, 0.4, 1.0])))
+    laws = law_of(1 / (load * servers), 1.0), law_of(1.0, 1.0), backoff
+    streams = [Stream(int(key)) for key in draw.integers(0, 2**62, 3)]
+    how = (1.0, 1.0, 0.0) if seed % 2 else (0.8, 1.5, 0.5)
+    numbers = timeout, timeout * draw.uniform(0.5, 1.5), 2.0 * servers, 9 * timeout, *how, 3.0, 4.0
+    return (
+        rows(Law, laws).view(np.int64),
+        rows(Stream, streams).view(np.int64),
+        np.array(numbers),
+        np.array([40, 3000, 5]),
+        np.zeros(servers),
+        np.zeros(3 * 2000, np.int64),
+        np.zeros(4),
+    )
+
+
 def _finite_stations(seed: int) -> Arguments:
     """One to four classes at each of a few stations, some with a law or with rates of their own."""
     draw = random(seed)
@@ -406,6 +429,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "weighted_sums": ("headway.queueing.layers.numerics.stations", _weighted_sums),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
     "flood_steps": ("headway.queueing.retries.tipping", _flood_steps),
+    "bad_states": ("headway.queueing.retries.outages", _bad_states),
     "spans_laid_out": ("headway.models.measured.spans.layout", _spans_laid_out),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
@@ -430,6 +454,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "pool_capacities": lambda arguments: [*arguments[9:11]],
     "first_to_leave": lambda arguments: [arguments[7]],
     "unanswered_steps": lambda arguments: [arguments[-1]],
+    "bad_states": lambda arguments: [arguments[1], arguments[-1]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 

@@ -13,24 +13,19 @@ from headway.queueing.retries.lasting import (
     DROPPING_MEASURED,
     LOADS_MEASURED,
     MEASURED,
-    STAYING_LOADS_MEASURED,
-    STAYING_MEASURED,
     lasting,
     lasting_at_least,
     lasting_up_to,
-    staying,
-    staying_from,
 )
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds, tipping
 from tests import campaigns
 from tests.campaigns import lasting as campaign
-from tests.campaigns import staying_loads, tipping_loads
+from tests.campaigns import tipping_loads
 from tests.support.places import ROOT
 
 ROWS = campaigns.stored_rows(ROOT / campaign.PAGE)
 LOADS = campaigns.stored_rows(ROOT / tipping_loads.PAGE)
-STAYING = campaigns.stored_rows(ROOT / staying_loads.PAGE)
 PAGE = (ROOT / "docs/accuracy/retries.md").read_text(encoding="utf-8")
 
 
@@ -121,50 +116,19 @@ def states_at(queue, asks, load):
     return states(load, asks, lambda rate: queue.at(rate).late, queue.saturation)
 
 
-def test_a_bad_state_lasts_longer_at_higher_loads_and_a_good_one_shorter():
+def test_a_good_state_lasts_shorter_at_higher_loads():
     queue, asks = DROPPING
     between = folds(queue, asks)
     loads = np.linspace(between.vanishes, between.tips, 6)[1:-1]
-    found = [states_at(queue, asks, load) for load in loads]
-    bad = [staying(queue, asks, *each) for each in zip(loads, found, strict=True)]
-    good = [lasting_at_least(queue, asks, *each) for each in zip(loads, found, strict=True)]
-    assert bad == sorted(bad)
+    good = [lasting_at_least(queue, asks, load, states_at(queue, asks, load)) for load in loads]
     assert good == sorted(good, reverse=True)
-
-
-def test_the_load_from_which_a_bad_state_lasts_is_where_its_times_cross():
-    queue, asks = DROPPING
-    between = folds(queue, asks)
-    load = staying_from(queue, asks, (between.vanishes, between.tips), 300)
-    assert between.vanishes < load < between.tips
-    time = staying(queue, asks, load, states_at(queue, asks, load))
-    assert load * time == pytest.approx(300, rel=5e-3)
-
-
-def test_a_bad_state_may_last_for_few_requests_at_all_loads_or_for_some_at_all():
-    queue, asks = DROPPING
-    between = folds(queue, asks)
-    ends = between.vanishes, between.tips
-    assert staying_from(queue, asks, ends, 1) == ends[0]
-    assert staying_from(queue, asks, ends, 1e30) == ends[1]
-
-
-def test_a_bad_state_that_grows_has_no_such_time():
-    queue, asks = TimedQueue(1.0, 2, 3.0), Clients(timeout=3.0, retries=3)
-    assert staying(queue, asks, 0.6, states_at(queue, asks, 0.6)) is None
-    assert staying_from(queue, asks, (0.5, 1.0)) is None
-
-
-def test_a_bad_state_of_too_many_clients_is_left_to_others():
-    queue, asks = TimedQueue(1.0, 60, 12.0, oldest=12.0), Clients(timeout=12.0, retries=3)
-    assert staying(queue, asks, 50.0, states_at(queue, asks, 50.0)) is None
 
 
 # What was measured
 
 
 def test_the_page_has_the_tables_of_the_rows():
-    tables = campaign.table(ROWS), tipping_loads.table(LOADS), staying_loads.table(STAYING)
+    tables = campaign.table(ROWS), tipping_loads.table(LOADS)
     for line in (line for table in tables for line in table):
         assert line in PAGE
 
@@ -177,7 +141,6 @@ FACTORS = [
 SHARES = [
     (LOADS_MEASURED, tipping_loads.errors(KEEPING(LOADS))),
     (DROPPING_LOADS_MEASURED, tipping_loads.errors(OLD(LOADS))),
-    (STAYING_LOADS_MEASURED, staying_loads.errors(STAYING)),
 ]
 
 
@@ -191,24 +154,8 @@ def test_the_words_hold_what_was_measured(words, off, number):
     assert off.max() <= largest <= 1.1 * off.max() + 0.5
 
 
-def test_the_words_say_for_how_long_bad_states_were_seen_to_last():
-    times, on = staying_loads.ratios(STAYING), staying_loads.lasting_on(STAYING)
-    low, half, high = np.percentile(times, [5, 50, 95])
-    assert f"{low:.1f} to {high:.0f} times as long in 90 of 100" in STAYING_MEASURED
-    assert f"half for over {np.floor(10 * half) / 10:.1f} times" in STAYING_MEASURED
-    assert f"in {on} of {len(times)} for longer" in STAYING_MEASURED
-
-
 def test_stored_figures_are_found_again():
     for row in [*KEEPING(ROWS)[:3], *OLD(ROWS)[:3]]:
         queue, clients, _, load = campaign.drawn(int(row["seed"]))
         found = campaign.stated(queue, clients, load)
         assert found == pytest.approx([float(row["least"]), float(row["most"])], rel=1e-3)
-
-
-def test_stored_loads_of_bad_states_are_found_again():
-    for row in STAYING[:1]:
-        queue, clients, _, _ = campaign.drawn(campaign.DROPPING + int(row["seed"]))
-        between = folds(queue, clients)
-        load = staying_from(queue, clients, (between.vanishes, between.tips))
-        assert load == pytest.approx(float(row["found"]), rel=1e-3)
