@@ -1,6 +1,7 @@
 """How long to simulate, and what cannot be simulated, from the offered loads alone.
 
-A replica's warm-up is five relaxation times of the slowest station and two journeys. A queue with
+A replica's warm-up is five relaxation times of the slowest station and two journeys, the timeouts
+and backoffs of clients included, as retries come only after these. A queue with
 utilisation rho and mean service time S at m servers has a relaxation time of about
 
     tau = S (1 + scv) / 2 max(1 / (m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))), 1),
@@ -27,9 +28,13 @@ import numpy as np
 from headway.errors import Saturated
 from headway.kinds import FloatArray
 from headway.models.simulating.plan import Blueprint, Jobs, SimulatedRegion
+from headway.queueing.flows.clients import Clients
 from headway.records import dataclass
 
 RELAXATIONS, JOURNEYS = 5.0, 2.0
+MOST_RETRIES = 10
+"""Most retries of a request that a warm-up waits for. Chosen."""
+
 WINDOW = 5.0
 """Shortest window of a replica, in warm-ups."""
 
@@ -149,7 +154,17 @@ def _journey(plan: Blueprint, jobs: Jobs) -> float:
         [p.serving.alone(p.times[jobs.name]) for p in plan.places],
     )
     own = sum(v * t for v, t in zip(visits, times, strict=True)) + plan.beyond
-    return float(own + jobs.think_time + jobs.population * _demands(plan, jobs).max())
+    own += jobs.think_time + jobs.population * _demands(plan, jobs).max()
+    return float(own + (0.0 if jobs.clients is None else _away(jobs.clients)))
+
+
+def _away(clients: Clients) -> float:
+    """Time of a request all of whose attempts fail: its timeouts and backoffs [s]."""
+    retries = np.arange(min(float(clients.retries), MOST_RETRIES))
+    shares = float(clients.persistence) ** (retries + 1)
+    waits = float(clients.backoff) * float(clients.backoff_factor) ** retries
+    known = float(clients.timeout) if clients.gives_up else 0.0
+    return float(shares @ (known + waits))
 
 
 def _rate(plan: Blueprint, jobs: Jobs) -> float:

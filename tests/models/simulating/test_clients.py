@@ -79,6 +79,20 @@ def test_work_for_nobody_goes_on_to_the_end():
     assert found["wasted_work"].holds(2.5 * exp(-1.5), SURE)
 
 
+def test_a_simulation_waits_for_those_who_come_back_late():
+    """Backoffs of 60 s and 120 s beside services of 1 s: replicas begin once both are over."""
+    numbers = {"timeout": 1.5, "retries": 2, "backoff": 60.0, "backoff_factor": 2.0}
+    found = desk(MMm(1.0, 400), numbers, 20.0).simulate(0.02)
+    late = exp(-1.5)
+    attempts = 1 + late + late**2
+    assert found["attempts"].holds(attempts, SURE)
+    assert found["throughput"].holds(20 * attempts, SURE)
+    # who is answered at the second or third attempt has waited for the timeouts and backoffs
+    in_time = 1 - (1 + 1.5) * late
+    waited = in_time * attempts + (1 - late) * (late * 61.5 + late**2 * (61.5 + 121.5))
+    assert found["response_time"].holds(waited / (1 - late**3), SURE)
+
+
 def test_a_delay_is_no_work():
     """Constant 0.4 s on the wire, exponential 0.5 s at a server: in time if that is below 0.6 s."""
     graph = ModelGraph("far").station("wire", Delay(0.4)).station("cpu", MMm(0.5, 50))
