@@ -131,7 +131,7 @@ def outages(
     Returns
     -------
     The states simulated; None if there is no other state than a bad one, if nothing is dropped, and
-    if so many clients are away that no state would be seen to end.
+    if so many clients are away that the attempts do not suffice.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def outages(
     time, ended, whole, early = found.tolist()
     if ended < _EARLY * early:
         return Outages(whole, int(ended + early))
-    return Outages(time, int(ended))
+    return Outages(time, int(ended)) if time else None
 
 
 def staying_from(
@@ -188,7 +188,7 @@ def staying_from(
     Returns
     -------
     The load; the upper end of the range if it lasts for fewer at all lower loads; None if nothing
-    is dropped.
+    is dropped, and if `MOST` attempts do not tell.
 
     Examples
     --------
@@ -203,7 +203,10 @@ def staying_from(
         attempts = 1.5 * _FEW * requests * per_request(clients, states[-1].late)
         most = ceil(min(max(attempts, _LEAST), MOST))
         found = outages(queue, clients, load, states, enough=_FEW, most=most)
-        return None if found is None else found.time / max(found.ended, 0.5)
+        if found is None:
+            return None
+        enough = found.ended >= FEWEST or found.time * load >= FEWEST * requests
+        return found.time / max(found.ended, 0.5) if enough else None
 
     if queue.oldest == inf:
         return None

@@ -116,6 +116,13 @@ def test_crowds_are_left_to_others():
     queue = TimedQueue(1.0, 1000, 60.0, oldest=60.0)
     asks = Clients(timeout=60.0, retries=3, backoff=3600.0)
     assert bad_at(queue, asks, 900.0) is None
+    assert staying_from(queue, asks, (900.0, 950.0)) is None
+
+
+def test_what_few_attempts_do_not_tell_is_not_said():
+    queue, asks = DROPPING
+    assert bad_at(queue, asks, 1.8, most=100) is None
+    assert staying_from(queue, asks, (1.8, 2.4), 1e9) is None
 
 
 def test_states_that_do_not_outlast_their_rush_count_from_it():
