@@ -56,6 +56,7 @@ _SAME = 1e-5  # relative change of the rate of attempts at which (1) and (2) hav
 _TURNS, _QUICK, _FREE = 60, 3, 8
 """Most iterations, first ones that are not damped, and ones in which the good state may widen."""
 
+_JUMPS, _SLOWEST = 4, 0.95  # turns from jump to jump, and largest ratio of steps that is trusted
 _WORK = 1e8  # most cells times steps of an iteration, which take a second: chosen
 _DEEPEST = 60  # most attempts of a request that are followed
 _NODES = 8  # nodes of the mean over a jittered backoff
@@ -210,6 +211,7 @@ class _Turns:
         self.departs = np.minimum(self.numbers, queue.servers) / queue.service_time
         self.grows = load * per_request(clients, 1.0) >= self.departs[-1]
         self.rates, self.share = np.full(most + 1, load), 1.0
+        self.step, self.fastest = np.zeros(most + 1), max(load, _CAP * self.departs[-1])
         self.end = most  # largest number of jobs of the good state
         self.pauses = [
             _pause(clients, k) for k in range(int(min(_DEEPEST, float(clients.attempts))))
@@ -230,8 +232,25 @@ class _Turns:
                 cut = self.end < self.numbers[-1] or self.refuses
                 return bool(cut or self.chances[-1] < _ENOUGH)
             before = rate
-            self.rates = wanted if turn < _QUICK else (self.rates + wanted) / 2
+            self.rates = self.following(wanted, turn)
         raise GraphError("its attempts lead to no steady state that headway finds; simulate")
+
+    def following(self, wanted: FloatArray, turn: int) -> FloatArray:
+        """The rates of the next iteration [1/s].
+
+        Where attempts are refused the iterations rise steadily to their end. If each step is q
+        times the one before, all further ones together are q / (1 - q) of it (Aitken).
+        """
+        if not self.refuses:
+            return wanted if turn < _QUICK else (self.rates + wanted) / 2
+        step = wanted - self.rates
+        one, other = np.sqrt(self.chances) * step, np.sqrt(self.chances) * self.step
+        self.step = step
+        share = float(one @ other) / max(float(other @ other), _LEAST)
+        if turn % _JUMPS or not 0 < share < _SLOWEST:
+            return wanted
+        self.step = np.zeros_like(step)
+        return np.asarray(np.clip(wanted + share / (1 - share) * step, self.load, self.fastest))
 
     def settle_numbers(self, turn: int) -> None:
         """The probabilities by (1), up to where the number of jobs keeps growing."""
@@ -276,7 +295,7 @@ class _Turns:
     ) -> dict[int, FloatArray]:
         """The jobs that the retries of some attempts find, by timeouts before."""
         again = float(self.clients.persistence) * self.share
-        found: dict[int, FloatArray] = {}
+        failed: dict[int, FloatArray] = {}
         for timeouts, meets in streams.items():
             joins, refused = meets.copy(), np.zeros_like(meets)
             if self.refuses:
@@ -284,11 +303,14 @@ class _Turns:
             if joins.sum() > _TAIL:
                 joins = _unanswered(joins, self.others(timeouts + 1), self.queue)
             for before, there in ((timeouts + 1, joins), (timeouts, refused)):
-                if there.sum() > _TAIL:
-                    beside = self.others(before)
-                    after = there if pause is None else _passed(there, beside, self.queue, pause)
-                    found[before] = found.get(before, 0.0) + again * after
-        return found
+                failed[before] = failed.get(before, 0.0) + again * there
+        failed = {before: there for before, there in failed.items() if there.sum() > _TAIL}
+        if pause is None:
+            return failed
+        return {
+            before: _passed(there, self.others(before), self.queue, pause)
+            for before, there in failed.items()
+        }
 
     def others(self, own: int) -> FloatArray:
         """Rates at which others arrive, by the jobs present, of which some are its own [1/s]."""
@@ -402,16 +424,17 @@ def _passed(there: FloatArray, rates: FloatArray, queue: TimedQueue, pause: _Pau
     up, down = rates / total, np.minimum(np.arange(len(there)), m) * mu / total
     up[-1] = 0.0
     stays, after, rest = 1 - up - down, np.zeros_like(there), 1.0
-    for weight in pause.steps(total):
+    for step, weight in enumerate(pause.steps(total).tolist()):
         after += weight * there
         rest -= weight
         moved = there * stays
         moved[1:] += there[:-1] * up[:-1]
         moved[:-1] += there[1:] * down[1:]
-        if np.abs(moved - there).sum() <= _SETTLED * moved.sum():
+        if step % _LOOKS == 0 and np.abs(moved - there).sum() <= _SETTLED * moved.sum():
             break
         there = moved
     return after + rest * there
 
 
-_SETTLED = 1e-10  # relative change in a step below which no further change is expected
+# relative change in a step below which no further change is expected, and steps from look to look
+_SETTLED, _LOOKS = 1e-10, 8
