@@ -200,33 +200,26 @@ static double surplus(int64_t threads, const double *c, ptrdiff_t step, int64_t 
     return log(mean / freed);
 }
 
-/* The factor of c for which both are equal: Illinois, of its logarithm. */
+/* The factor of c for which both are equal: secants of its logarithm, within a shrinking interval. */
 static double factor_of(int64_t threads, const double *c, ptrdiff_t step, int64_t callers, double x)
 {
-    double low = -log(FACTORS), high = -low, middle = 0;
-    double over = surplus(threads, c, step, callers, x, low);
-    double under = surplus(threads, c, step, callers, x, high);
-    int kept = 0;
-    if (over <= 0 || under >= 0)
-        return exp(over <= 0 ? low : high);
+    double low = -log(FACTORS), high = -low, at = 0, before = 0, last = 0, slope = -1;
     for (int n = 0; n < STEPS; n++) {
-        double there;
-        middle = (low * under - high * over) / (under - over);
-        there = surplus(threads, c, step, callers, x, middle);
-        if (there > 0) {
-            low = middle;
-            over = there;
-            under /= kept > 0 ? 2 : 1;
-        } else {
-            high = middle;
-            under = there;
-            over /= kept < 0 ? 2 : 1;
-        }
-        kept = there > 0 ? 1 : -1;
+        double there = surplus(threads, c, step, callers, x, at), following;
+        if (there > 0)
+            low = at;
+        else
+            high = at;
         if (fabs(there) < EQUAL || high - low < EQUAL)
             break;
+        if (n && at != before)
+            slope = (there - last) / (at - before);
+        following = slope < 0 ? at - there / slope : low;
+        before = at;
+        last = there;
+        at = low < following && following < high ? following : (low + high) / 2;
     }
-    return exp(middle);
+    return exp(at);
 }
 
 const char *pool_capacities(const Argument *given)
@@ -262,6 +255,10 @@ const char *pool_capacities(const Argument *given)
         for (ptrdiff_t i = 0; i < points; i++) {
             int64_t top = threads[p] < MOST ? threads[p] : MOST;
             double further, factor;
+            if (threads[p] == 1) { /* freed at this rate by definition */
+                c[i] = bare[p * points + i] = 1;
+                continue;
+            }
             w[0] = 1;
             for (int64_t n = 1; n <= top; n++)
                 w[n] = w[n - 1] * elsewhere[p * points + i] / (double)n;
@@ -271,7 +268,7 @@ const char *pool_capacities(const Argument *given)
                              w, terms);
             for (int64_t n = 1; n <= top; n++)
                 c[(n - 1) * points + i] = w[n - 1] / w[n];
-            further = c[(top - 1) * points + i] - (top > 1 ? c[(top - 2) * points + i] : 0);
+            further = c[(top - 1) * points + i] - c[(top - 2) * points + i];
             for (int64_t n = top; n < threads[p]; n++)
                 c[n * points + i] = c[(n - 1) * points + i] + further;
             bare[p * points + i] = c[(threads[p] - 1) * points + i];

@@ -73,6 +73,8 @@ def _first(number: Amount) -> float:
 
 def alike(system: LayeredSystem) -> list[NDArray[np.intp]]:
     """Indices of points of one structure: the same threads, servers, clients and copies."""
+    if not system.shape:
+        return [np.zeros(1, np.intp)]
     counts = [
         *(n for one in system.processors.values() for n in (one.servers, one.replicas)),
         *(n for one in system.tasks.values() for n in (one.threads, one.replicas)),
@@ -89,6 +91,8 @@ def joined(
     groups: list[NDArray[np.intp]] | None = None,
 ) -> LayeredMeans:
     """Join the answers for groups of points; without ``groups``, for single points in order."""
+    if not system.shape:
+        return found[0]
     groups = groups or [np.array([k]) for k in range(len(found))]
     back = np.argsort(np.concatenate(groups))
     entries = {}

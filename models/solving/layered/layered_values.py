@@ -42,10 +42,11 @@ def layered_values(model: "Model", method: str, shape: tuple[int, ...]) -> tuple
     assert model.graph.layers is not None  # noqa: S101 - there is a system
     values |= numbers_of(means, model.graph.layers)
     values = model.graph.plan.run(values, model.graph.outputs)
-    outside = means.from_outside()
-    busiest = np.broadcast_to(np.asarray(outside.busiest(), float), shape)
-    saturated = (busiest >= 1) if means.system.is_open else np.zeros(shape, bool)
-    overload = _overload(outside, saturated) if saturated.any() else ""
+    saturated, overload = np.zeros(shape, bool), ""
+    if means.system.is_open:
+        outside = means.from_outside()
+        saturated = np.broadcast_to(np.asarray(outside.busiest(), float), shape) >= 1
+        overload = _overload(outside, saturated) if saturated.any() else ""
     quick = method_named(used).quick
     return values, Marks(used, means.approximation, saturated, overload, is_quick=quick)
 

@@ -82,7 +82,7 @@ class Layers:
             "processors": tuple(name for name in self.processors if name not in self.lone),
         }
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """Names that its formulas use."""
         return frozenset().union(*(each.names for each in _formulas(self)))

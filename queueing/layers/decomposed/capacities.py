@@ -6,7 +6,7 @@ by all others there (`headway.queueing.layers.numerics.pools`, (4)). A pool of o
 at the rate 1.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import isinf
 
@@ -60,7 +60,7 @@ class Capacities:
         if not self.names:
             return
         self._places = [sources.processor(work.entry) for work in works.all]
-        self._narrow = {name: self._is_narrow(name, column, *alone) for name in limited}
+        self._narrow = self._narrow_pools(limited, column, *alone)
         self._read_stations(column)
         is_open = any(one.own is None for one in sources.all)
         clients = [one.own is not None and not one.own.second for one in sources.all]
@@ -85,25 +85,32 @@ class Capacities:
         asked = [dict.fromkeys(self._asked(name), 1.0) for name in self.names]
         self.asked = Sums(asked, column)
 
-    def _is_narrow(
-        self, task: str, column: Column, cycles: FloatArray, mean: FloatArray
-    ) -> FloatArray:
+    def _narrow_pools(
+        self, limited: Sequence[str], column: Column, cycles: FloatArray, mean: FloatArray
+    ) -> Mapping[str, FloatArray]:
         """1 where a pool would be full before any processor that its threads use, 0 elsewhere.
 
         The rates at which both are full alone are compared.
         """
         works, system = self.works, self.sources.system
         often = cycles * works.often
-        asked = list(self._asked(task))
-        held = (often * mean)[asked].sum(axis=0) / float(system.tasks[task].threads)
-        busy = {place: np.zeros_like(held) for place in system.processors}
-        for row, work in enumerate(works.all):
-            share = sum(each for held_, each in self.sources.held(work).items() if task in held_)
-            busy[self._places[row]] += often[row] * works.busy[row] * column(share)
-        full = [one / system.processors[place].servers for place, one in busy.items()]
-        narrow = np.asarray(held >= np.max(full, axis=0), float)
-        shape = system.shape
-        return narrow[: int(np.prod(shape))].reshape(shape)  # the same in all views
+        held = often * mean
+        use = dict.fromkeys(system.processors, np.zeros_like(works.busy[0]))
+        busy = {name: dict(use) for name in limited}
+        for row, (work, time) in enumerate(zip(works.all, often * works.busy, strict=True)):
+            place = self._places[row]
+            for stack, share in self.sources.held(work).items():
+                for name in stack & busy.keys():
+                    busy[name][place] = busy[name][place] + time * column(share)
+        narrow: dict[str, FloatArray] = {}
+        for name, each in busy.items():
+            full = [time / system.processors[place].servers for place, time in each.items()]
+            threads = float(system.tasks[name].threads)
+            of_pool = held[list(self._asked(name))].sum(axis=0) / threads
+            # the same in all views
+            found = np.asarray(of_pool >= np.max(full, axis=0), float)[: int(np.prod(system.shape))]
+            narrow[name] = found.reshape(system.shape)
+        return narrow
 
     def _asked(self, task: str) -> Iterator[int]:
         """Rows of work for which a thread of a task is asked."""
@@ -190,8 +197,6 @@ class Capacities:
         numbers = self.threads, self.begins, self.servers, self.lower, self.callers
         given = loads, others, np.maximum(elsewhere, _LEAST), held / outside
         pool_capacities(*numbers, *given, found.rates, found.most, self._work)
-        one = self.threads == 1
-        found.rates[self.first[one]] = found.most[one] = 1.0
         found.most[:] *= found.rate / held
         return found
 

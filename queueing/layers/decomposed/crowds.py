@@ -5,9 +5,11 @@ pools with more callers than threads.
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.capacities import Capacities, Freed
@@ -56,6 +58,11 @@ class Coming:
         """Mean time between visits [s], of those who can come, above 0."""
         least = NARROW * np.maximum(self.service, NEVER)
         return np.maximum(self.free / np.maximum(self.rate, NEVER), least)
+
+    def where(self, chosen: NDArray[np.bool_], others: "Coming") -> "Coming":
+        """The numbers of others for some classes."""
+        pairs = ((getattr(self, one.name), getattr(others, one.name)) for one in fields(self))
+        return Coming(*(np.where(chosen, new, old) for old, new in pairs))
 
 
 def together(classes: Classes) -> int:
@@ -201,7 +208,7 @@ class Crowds(Stations):
         if not at.size:
             return ratios
         busy = np.maximum(busy[at], NEVER)
-        there = there[at] + self.barred.of(now.cycles * now.first)[at]
+        there = there[at] + self.barred.of(now.held)[at]
         each = np.array([freed.inside, freed.held, freed.rate, freed.most])
         inside, held, rate, most = self._own @ each
         above, threads, all_rate, all_most = self._above @ each

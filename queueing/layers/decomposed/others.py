@@ -14,7 +14,7 @@ class of its own: of many clients that use a single thread, one can be at its pr
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from math import inf, isinf
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -94,8 +94,7 @@ class Class:
     callers: Callers | None = None
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(NamedTuple):
     """A processor or a task, by name."""
 
     name: str

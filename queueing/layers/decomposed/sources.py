@@ -8,7 +8,7 @@ entered (its stack), and is at one place at a time.
 
 from collections.abc import Iterator, Mapping
 from math import inf
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -85,8 +85,7 @@ def _beyond_phases(fork: Together, *, limited: bool) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What a source, by its number, does for an entry in its first or second phase."""
 
     source: int

@@ -50,6 +50,8 @@ class Views:
 
     def column(self, value: Amount) -> FloatArray:
         """A number as a row over all operating points, in each view."""
+        if np.ndim(value) == 0:
+            return np.full(self.count * self.points, value, float)
         return np.tile(self._column(value), self.count)
 
     def within(self, view: Sequence[int]) -> FloatArray:

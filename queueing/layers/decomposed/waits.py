@@ -197,14 +197,11 @@ class _Callers(Crowds):
 
     def calling(self, now: State) -> Coming:
         """Rates and times of the classes at a pool of threads."""
-        square = now.variance + now.mean**2
-        stay = now.waits + now.mean
-        each = np.array([np.ones_like(stay), now.mean, square, stay])
-        rate, held, squares, there = self.visits.of(now.cycles * each)
+        rate, held, squares, there = self.visits.of(now.stays)
         least = np.maximum(rate, NEVER)
         service = held / least
         scv = squares / least / np.maximum(service**2, NEVER) - 1
-        free = self.population - there - self.barred.of(now.cycles * now.first)
+        free = self.population - there - self.barred.of(now.held)
         return Coming(rate, service, there, free, np.maximum(scv, _REGULAR))
 
     def behind(self, now: State, away: FloatArray, asked: Asked) -> Behind:
@@ -354,33 +351,29 @@ class Pools:
         return self.sources.all[source].visits
 
     def _read_queues(self, places: Places) -> None:
-        """Part the queues for one thread from those for several, and from those without waits."""
+        """Read the queues in which anybody may wait."""
         self.count = len(places.classes)
         comers = np.array(places.owners)
         pools = self.pool_of[comers]
         others = np.array(list(map(together, places.classes)))
         waits = self.lasts[pools, 0] | (others >= self.threads[pools, 0])
-        single = self.threads[pools, 0] == 1
-
-        def queues(chosen: np.ndarray) -> _Queues | None:
-            at = np.flatnonzero(chosen)
-            if not at.size:
-                return None
-            threads = self.threads[pools[at]]
-            met = [places.classes[k] for k in at]
-            who = [places.comers[k] if threads[n, 0] == 1 else -1 for n, k in enumerate(at)]
-            given = self.sources, self.works, self.views, self.capacities
-            callers = _Callers(met, who, threads[:, 0], *given)
-            rows = [dict.fromkeys(self.kinds[n], 1.0) for n in pools[at]]
-            held = Meetings(rows, who, self.works.source, self.views)
-            return _Queues(at, comers[at], pools[at], threads, callers, held)
-
-        self.single, self.several = queues(waits & single), queues(waits & ~single)
-        if self.several:
-            at = [self.capacities.names.index(self.names[n]) for n in self.several.pools]
-            first, threads = self.capacities.first[at], self.capacities.threads[at]
-            each = [np.arange(a, a + m) for a, m in zip(first, threads, strict=True)]
-            self.freed, self.last = np.concatenate(each), first + threads - 1
+        at = np.flatnonzero(waits)
+        self.queues: _Queues | None = None
+        if not at.size:
+            return
+        comers, pools = comers[at], pools[at]
+        threads = self.threads[pools]
+        met = [places.classes[k] for k in at]
+        who = [places.comers[k] if m == 1 else -1 for m, k in zip(threads[:, 0], at, strict=True)]
+        given = self.sources, self.works, self.views, self.capacities
+        callers = _Callers(met, who, threads[:, 0], *given)
+        rows = [dict.fromkeys(self.kinds[n], 1.0) for n in pools]
+        held = Meetings(rows, who, self.works.source, self.views)
+        self.queues = _Queues(at, comers, pools, threads, callers, held)
+        number = [self.capacities.names.index(self.names[n]) for n in pools]
+        first, counts = self.capacities.first[number], self.capacities.threads[number]
+        each = [np.arange(a, a + m) for a, m in zip(first, counts, strict=True)]
+        self.freed, self.last = np.concatenate(each), first + counts - 1
 
     def waits(self, now: State, freed: Freed, alone: FloatArray) -> FloatArray:
         """Mean waiting times for a thread [s], by row."""
@@ -393,10 +386,8 @@ class Pools:
         zero = np.zeros_like(away)
         left = self.mine.behind(now, away, asked) if asked else Behind(zero, zero, zero)
         result = np.zeros((self.count, away.shape[1]))
-        if self.single:
-            result[self.single.at] = self._single(self.single, whole, freed, away, left, asked)
-        if self.several:
-            result[self.several.at] = self._several(self.several, now, freed, away, left)
+        if self.queues:
+            result[self.queues.at] = self._of_queues(self.queues, now, freed, away, left, asked)
         found = self.ways.of(result) / np.maximum(self.often, NEVER)
         if not self.bounded.any():
             return found
@@ -406,29 +397,6 @@ class Pools:
         longer = np.where(self.bounded, longer, -np.inf)[self.comer_of]
         longer[:, self.views.points :] = -np.inf
         return np.asarray(np.maximum(found, np.maximum(now.waits[self.rows] + longer, 0.0)))
-
-    def _single(
-        self,
-        queues: _Queues,
-        now: State,
-        freed: Freed,
-        away: FloatArray,
-        left: Behind,
-        asked: Asked | None,
-    ) -> FloatArray:
-        """Waits for pools of one thread."""
-        met, left = queues.met, left.at(queues.comers)
-        coming = met.calling(now)
-        if asked:
-            coming = met.between(now, coming, asked)
-        hold = self._held(queues, now)
-        seen = met.seen(met.odds(now, freed, coming, hold.all[met.owner]))
-        wait = seen.beyond * met.mixed(seen, coming.service)
-        wait = np.maximum(
-            wait + self._unlike(queues, coming, away[queues.comers], left, hold, 1.0), 0.0
-        )
-        kept = met.kept(coming, seen, now.cycles)
-        return np.asarray(wait * kept + left.rest)
 
     def _held(self, queues: _Queues, now: State) -> _Held:
         """How long threads are held by each kind of request."""
@@ -446,7 +414,7 @@ class Pools:
         away: FloatArray,
         left: Behind,
         hold: _Held,
-        faster: FloatArray | float,
+        faster: FloatArray,
     ) -> FloatArray:
         """How much longer those wait who find all but one of the threads held, or all of them.
 
@@ -461,36 +429,50 @@ class Pools:
         members = np.maximum(members - queues.threads[:, 0].astype(np.int64) + 1, 1)
         one = np.ones_like(hold.all)
         law, usual = np.zeros_like(hold.all), np.zeros_like(hold.all)
-        mean, all_ = hold.mean * (faster * one)[held.sums], hold.all * faster
+        mean, all_ = hold.mean * faster[held.sums], hold.all * faster
         waits_of_one(held.begins, members, back, hold.share, mean, hold.scv, law)
         each = np.arange(len(members) + 1)
         waits_of_one(each, members, back, one, np.ascontiguousarray(all_), one, usual)
         return np.asarray(law - usual)
 
-    def _several(
-        self, queues: _Queues, now: State, freed: Freed, away: FloatArray, left: Behind
+    def _of_queues(
+        self,
+        queues: _Queues,
+        now: State,
+        freed: Freed,
+        away: FloatArray,
+        left: Behind,
+        asked: Asked | None,
     ) -> FloatArray:
-        """Waits for pools of several threads."""
+        """Waits in all queues: for a single thread by M/G/1//N, for several by rates of freeing."""
         met, left, away = queues.met, left.at(queues.comers), away[queues.comers]
-        coming = met.calling(now.whole)
-        hold, faster = self._held(queues, now.whole), 1 / freed.rates[self.last]
-        seen = met.seen(met.odds(now, freed, coming), freed.rates[self.freed])
+        single, whole = queues.threads == 1, now.whole
+        one = single[met.owner]
+        coming = met.calling(whole)
+        if asked:
+            coming = coming.where(one, met.between(whole, coming, asked))
+        hold, faster = self._held(queues, whole), 1 / freed.rates[self.last]
+        same = np.where(one, hold.all[met.owner], coming.service)
+        seen = met.seen(met.odds(whole, freed, coming, same), freed.rates[self.freed])
         rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
-        each = seen.full * met.mixed(seen, rest) * faster
+        each = met.mixed(seen, np.where(one, coming.service, rest))
+        of_rest = seen.full * each * faster
         unlike = seen.nearly * self._unlike(queues, coming, away, left, hold, faster)
         # the first forgets that a full pool stays full, the second that m - 1 threads go on
-        unlike = (np.sign(each) == np.sign(unlike)) * np.where(
-            np.abs(each) < np.abs(unlike), each, unlike
+        both = (np.sign(of_rest) == np.sign(unlike)) * np.where(
+            np.abs(of_rest) < np.abs(unlike), of_rest, unlike
         )
-        kept = met.kept(coming, seen, now.cycles)
-        wait = np.maximum(seen.beyond * hold.all * faster + unlike, 0.0) * kept
-        lasts = self.lasts[queues.pools]
-        if not lasts.any():
-            return np.asarray(wait)
+        of_one, of_more = seen.beyond * each + unlike, seen.beyond * hold.all * faster + both
+        wait = np.maximum(np.where(single, of_one, of_more), 0.0)
+        wait = wait * met.kept(coming, seen, now.cycles)
+        longer = wait + seen.nearly * left.rest
+        beside = self.lasts[queues.pools] & ~single
+        if not beside.any():
+            return longer
         # all other threads are busy, and the caller's own second phase outlasts its time away
-        beside = self._beside_seconds(queues, now, freed, away, left) * kept
-        longer = np.maximum(wait + seen.nearly * left.rest, beside)
-        return np.asarray(np.where(lasts, longer, wait))
+        seconds = self._beside_seconds(queues, now, freed, away, left)
+        seconds = seconds * met.kept(coming, seen, now.cycles)
+        return np.asarray(np.where(beside, np.maximum(longer, seconds), longer))
 
     def _beside_seconds(
         self, queues: _Queues, now: State, freed: Freed, away: FloatArray, left: Behind

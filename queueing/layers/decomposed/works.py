@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from math import isinf
 
 import numpy as np
@@ -84,7 +85,22 @@ class State:
     second: FloatArray
     spread: FloatArray
 
-    @property
+    @cached_property
+    def stays(self) -> FloatArray:
+        """Of each work: how often it is done, then its time, its time squared, and its stay, 1/s.
+
+        The stay begins with the wait for a thread. Shape (4, works, points).
+        """
+        square = self.variance + self.mean**2
+        each = np.array([np.ones_like(square), self.mean, square, self.waits + self.mean])
+        return np.asarray(self.cycles * each)
+
+    @cached_property
+    def held(self) -> FloatArray:
+        """Mean threads that are held by the first phase of each work, shape (works, points)."""
+        return self.cycles * self.first
+
+    @cached_property
     def whole(self) -> "State":
         """The same with the second phase counted as part of each work."""
         return replace(self, mean=self.mean + self.second, variance=self.variance + self.spread)

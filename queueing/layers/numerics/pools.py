@@ -229,7 +229,9 @@ def pool_capacities(
     for pool, most in enumerate(threads.tolist()):
         top = min(most, MOST)
         k = np.arange(1, top + 1)
-        for point in range(loads.shape[1]):
+        if most == 1:  # freed at this rate by definition
+            result[begin], bare[pool] = 1.0, 1.0
+        for point in range(loads.shape[1] if most > 1 else 0):
             w = np.cumprod([1.0, *(elsewhere[pool, point] / k)])
             for at in range(begins[pool], begins[pool + 1]):
                 whole = np.arange(servers[at] + 1.0)
@@ -239,7 +241,7 @@ def pool_capacities(
                 rates = np.interp(there, np.arange(len(whole)), whole) * k / there
                 w = np.convolve(w, np.cumprod([1.0, *(loads[at, point] / rates)]))[: top + 1]
             c = w[:-1] / w[1:]
-            further = c[-1] - (c[-2] if top > 1 else 0.0)
+            further = c[-1] - c[-2]
             c = np.concatenate([c, c[-1] + further * np.arange(1, most - top + 1)])
             x = coming[pool, point]
             bare[pool, point] = c[-1]
@@ -248,23 +250,25 @@ def pool_capacities(
 
 
 def _factor(c: FloatArray, callers: int, x: float) -> float:
-    """The factor f of c for which E f c(n) = E n if each of N callers comes at the rate x."""
+    """The factor f of c for which E f c(n) = E n if each of N callers comes at the rate x.
+
+    Log E n / E f c(n) falls with log f, by as much if E c(n) / E n stays as it is: secants, the
+    first of the slope -1, halving the interval of the solution where they leave it.
+    """
     low, high = -_FACTORS, _FACTORS
-    over, under = (_surplus(c, callers, x, end) for end in (low, high))
-    if over <= 0 or under >= 0:
-        return exp(low if over <= 0 else high)
-    kept = 0
-    for _ in range(_STEPS):  # Illinois, of the logarithm
-        middle = (low * under - high * over) / (under - over)
-        there = _surplus(c, callers, x, middle)
-        if there > 0:
-            low, over, under = middle, there, under / (2 if kept > 0 else 1)
-        else:
-            high, under, over = middle, there, over / (2 if kept < 0 else 1)
-        kept = 1 if there > 0 else -1
+    at = before = last = 0.0
+    slope = -1.0
+    for step in range(_STEPS):
+        there = _surplus(c, callers, x, at)
+        low, high = (at, high) if there > 0 else (low, at)
         if abs(there) < _EQUAL or high - low < _EQUAL:
             break
-    return exp(middle)
+        if step and at != before:
+            slope = (there - last) / (at - before)
+        following = at - there / slope if slope < 0 else low
+        before, last = at, there
+        at = following if low < following < high else (low + high) / 2
+    return exp(at)
 
 
 def _surplus(c: FloatArray, callers: int, x: float, logarithm: float) -> float:

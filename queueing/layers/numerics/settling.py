@@ -26,8 +26,10 @@ before.
 """
 
 _KEPT = 8  # past steps that are mixed; with 5 or 10 as many steps are needed
+_FIRST = 0.5  # b of the first step; with larger ones some systems settle with a crowd that is not
 _SHARES = 0.9, 0.01  # largest and smallest b
 _SHORTER, _LONGER = 0.7, 1.1  # factors on b when residuals grow and when they shrink
+_BOLD = 40  # steps that may be longer than the first; nearly all systems settle before
 _GROWN = 2.0  # growth over the smallest residual at which past steps are discarded
 _LARGE = 0.3  # residual over max(x, g) above which steps are not mixed; fewest steps for 0.2 to 0.5
 _RANGE = 0.3, 2.0  # a step stays within these multiples of min(x, g) and max(x, g)
@@ -102,13 +104,14 @@ class Settling:
     ) -> NDArray[np.bool_]:
         """Remember a step; returns where points discard their past steps."""
         if self._before is None:
-            self._share = np.full(x.shape[1], _SHARES[0])
+            self._share = np.full(x.shape[1], _FIRST)
             self._least, self._last = largest, largest
             self._before, self._steps = (x, residual), np.zeros((2, _KEPT, *x.shape))
             return np.ones(x.shape[1], bool)
         grown = (largest > _GROWN * self._least) | (largest > _LARGE)
         factor = np.where(largest > self._last, _SHORTER, _LONGER)
-        self._share = np.clip(self._share * factor, *_SHARES[::-1])
+        most = _SHARES[0] if self._taken < _BOLD else _FIRST
+        self._share = np.clip(self._share * factor, _SHARES[1], most)
         self._least = np.where(grown, largest, np.minimum(self._least, largest))
         steps, oldest = self._steps, self._taken % _KEPT
         steps[0, oldest], steps[1, oldest] = x - self._before[0], residual - self._before[1]

@@ -26,7 +26,7 @@ Column = Callable[[Amount], FloatArray]
 
 def stacked(numbers: Sequence[Amount], column: Column) -> FloatArray:
     """Numbers as rows, of a single column if they are the same at all operating points."""
-    if all(np.ndim(number) == 0 for number in numbers):
+    if not any(isinstance(number, np.ndarray) and number.ndim for number in numbers):
         return np.array(numbers, float).reshape(-1, 1)
     return np.stack(list(map(column, numbers)))
 
