@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.transient.forward import Numbers, dot, total
 from headway.queueing.transient.service import Service
+
+_LEAST = 1e-300  # expected arrivals that count as none
 
 
 @dataclass(frozen=True)
@@ -80,15 +83,16 @@ class TimedMeans:
         count = float(sum(one.arrivals.chances.sum() for one in met))
         if count <= 0:
             return float("nan")
-        share = 1 - percent / 100
-        high = max(self.times[list(parts)].sum() / count, 1e-12)
-        while _expected_exceeding(met, high) > share * count:
-            high *= 2
+        rest = max((1 - percent / 100) * count, _LEAST)
+        low, high = 0.0, max(self.times[list(parts)].sum() / count, 1e-12)
+        while _expected_exceeding(met, high) > rest:
+            low, high = high, 2 * high
 
         def excess(time: float) -> float:
-            return _expected_exceeding(met, time) / count - share
+            """The logarithm, as tails fall about exponentially."""
+            return log(max(_expected_exceeding(met, time), _LEAST) / rest)
 
-        return self.delay + float(brentq(excess, 0.0, high, xtol=1e-12, rtol=1e-9))
+        return self.delay + float(brentq(excess, low, high, xtol=1e-12, rtol=1e-9))
 
     def _together(self, parts: Sequence[int]) -> tuple[Met, ...]:
         """What the arrivals of these parts meet, with each service once."""
