@@ -34,7 +34,6 @@ from headway.models.plotting.pieces import (
     visible,
 )
 from headway.models.solving.solutions.solution import Solution
-from headway.models.structure.model import Model
 from headway.models.structure.outputs import percent_of
 from headway.numerals import digits
 
@@ -78,7 +77,7 @@ def measured_chart(
         and comparison.output == "response_time"
     ):
         ends = float(load.values.min()), float(load.values.max())
-        _draw_tail(axes, comparison.model, name, ends, scales, tail_of(kept))
+        _draw_tail(axes, comparison.solution, name, ends, scales, tail_of(kept))
     _draw_measured_tail(axes, comparison, scales, tail_of(kept))
     if kept is not None:
         _draw_kept(axes, kept, comparison.output, scales)
@@ -116,7 +115,7 @@ def predicted_chart(
     if output == "response_time":
         ends = float(loads.min()), float(loads.max())
         scales = across.scale, shown.scale
-        _draw_tail(axes, solution.model, load, ends, scales, tail_of(kept))
+        _draw_tail(axes, solution, load, ends, scales, tail_of(kept))
     _draw_limit(axes, solution, load, across.scale)
     if kept is not None:
         _draw_kept(axes, kept, output, (across.scale, shown.scale))
@@ -189,14 +188,14 @@ def _draw_measured_tail(
 
 def _draw_tail(
     axes: Axes,
-    model: Model,
+    solution: Solution,
     load: str,
     ends: tuple[float, float],
     scales: tuple[float, float],
     name: str,
 ) -> None:
     """Draw a percentile of the response time, if the model has a quick law of it."""
-    tail = modelled_tail(model, load, np.linspace(*ends, _TAIL_POINTS), name)
+    tail = modelled_tail(solution, load, np.linspace(*ends, _TAIL_POINTS), name)
     if tail is None:
         return
     loads, values = tail
@@ -222,14 +221,14 @@ def _lift(axes: Axes, percentile: FloatArray, most: float) -> None:
 
 
 def modelled_tail(
-    model: Model, load: str, loads: FloatArray, name: str
+    solved: Solution, load: str, loads: FloatArray, name: str
 ) -> tuple[FloatArray, FloatArray] | None:
     """Loads, and a percentile of the response time there [s]; None without a quick law.
 
     Parameters
     ----------
-    model
-        The model.
+    solved
+        The model, solved at any loads.
     load
         The parameter that is the load.
     loads
@@ -237,13 +236,13 @@ def modelled_tail(
     name
         The percentile, such as `response_time_p99`.
     """
-    if model.graph.layers or model.graph.classes:
+    is_one_class = solved.stations and not solved.model.graph.classes
+    if not (is_one_class and solved.is_open and is_quick(solved)):
         return None
     with suppress(HeadwayError):
-        solution = model.at({load: loads}).solve()
-        if solution.stations and solution.is_open and is_quick(solution):
-            values = visible(np.asarray(solution.answering(name)[name], float))
-            return (loads, values) if np.isfinite(values).any() else None
+        solution = solved.model.at({load: loads}).solve()
+        values = visible(np.asarray(solution.answering(name)[name], float))
+        return (loads, values) if np.isfinite(values).any() else None
     return None
 
 

@@ -29,7 +29,7 @@ def tail_missed(comparison: Comparison, name: str) -> float | None:
     column = column_of_percent(comparison.table, percent)
     if column is None or beside(comparison.model, load):
         return None
-    modelled = modelled_tail(comparison.model, load, comparison.load.values, name)
+    modelled = modelled_tail(comparison.solution, load, comparison.load.values, name)
     if modelled is None:
         return None
     errors = (modelled[1] / column.values - 1)[comparison.counted]

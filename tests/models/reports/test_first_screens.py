@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from headway.errors import InvalidParameter
-from headway.models import catalogue_model, data_path
+from headway.models import catalogue_model, data_path, parse_model
 from headway.models.analysis.goals import Goal, Sense
 from headway.models.analysis.kept import Kept
 from headway.models.inference.builds import Builds, Difference
@@ -17,7 +17,7 @@ from headway.models.language.units import ONE, unit
 from headway.models.measured.measurements import Measurements
 from headway.models.measured.points import Loop, Point
 from headway.models.over.days import Day
-from headway.models.plotting.charts import measured_chart
+from headway.models.plotting.charts import measured_chart, predicted_chart
 from headway.models.plotting.graphs.figure import model_figure
 from headway.models.plotting.looks.legends import legend, make_room
 from headway.models.reading.loadtest import LoadTest, read
@@ -157,6 +157,28 @@ def test_a_chart_is_as_high_as_its_measurements_ask_not_as_its_other_curves():
     drawn = labels(figure)
     assert {"p99 by the model", "preset scsi, not fitted"} <= drawn.keys()
     assert figure.axes[0].get_ylim()[1] < 3 * np.nanmax(drawn["measured"].get_ydata())
+
+
+def test_no_load_is_solved_for_a_percentile_that_has_no_quick_law(monkeypatch):
+    """Each load of a queue whose clients give up may take a second."""
+    model = parse_model(
+        """
+name = "impatient"
+[stations.server]
+kind = "MMm"
+service_time = "8 ms"
+servers = 4
+shed = "when queue > 10"
+[arrivals]
+server = { timeout = "100 ms", retries = 1 }
+"""
+    )
+    solution = model.at(arrival_rate=np.array([100.0, 300.0])).solve()
+    monkeypatch.setattr(type(model), "solve", lambda _: pytest.fail("solved again"))
+
+    figure = predicted_chart(solution, "response_time", "arrival_rate", Scale())
+
+    assert not any("p99" in name for name in labels(figure))
 
 
 @pytest.mark.parametrize(("times", "light"), [(1.0, Light.GOOD), (2.0, Light.BAD)])
