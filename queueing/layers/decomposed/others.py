@@ -133,7 +133,13 @@ class Others:
         endless = any(isinf(one.population) for one in sources.all if one.own is None)
         clients = sum(task.threads for task in self.system.tasks.values() if task.clients)
         self.crowd = CROWD if endless else int(clients)
+        # limited to the number of members, as more are never in use
+        self._threads = {
+            name: int(min(float(task.threads), self.crowd))
+            for name, task in self.system.tasks.items()
+        }
         self._known: dict[object, tuple[Class, ...]] = {}
+        self._callers: dict[object, Callers] = {}
         self._served = {
             work: sources.processor(work.entry)
             for works in sources.works
@@ -152,10 +158,6 @@ class Others:
             self._known[key] = tuple(self._classes(server, source, limiting))
         return self._known[key]
 
-    def _threads(self, task: str) -> int:
-        """Threads of a task, limited to the number of members, as more are never in use."""
-        return int(min(float(self.system.tasks[task].threads), self.crowd))
-
     def _members(self, source: int) -> int:
         return int(min(self.sources.all[source].population, self.crowd))
 
@@ -167,7 +169,7 @@ class Others:
         return "source", source
 
     def _classes(self, server: Server, source: int, held: frozenset[str]) -> Iterator[Class]:
-        left = {task: self._threads(task) - (task in held) for task in self.system.tasks}
+        left = {task: threads - (task in held) for task, threads in self._threads.items()}
         members = [self._members(k) - (k == source) for k in range(len(self.sources.all))]
         self._share_threads(members, left)
         cut = self._cut(server, members, left)
@@ -187,14 +189,14 @@ class Others:
         for (label, pool), visits in found.items():
             if pool and label not in gone:
                 behind = (label, "") in found
-                one = Class(left[pool], self._threads(pool), visits, pool=True, inner=behind)
+                one = Class(left[pool], self._threads[pool], visits, pool=True, inner=behind)
                 yield self._called(one, pool, source, held, alone=len(found) == 1)
             elif label not in gone:
                 kind, which = label
                 own = barred.get(label, {})
                 if kind == "pool":
                     name = str(which)
-                    one = Class(room[label], self._threads(name), visits, own, pool=True)
+                    one = Class(room[label], self._threads[name], visits, own, pool=True)
                     yield self._called(one, name, source, held, alone=len(found) == 1)
                 else:
                     k = int(str(which))
@@ -213,7 +215,10 @@ class Others:
         task = self.system.tasks[pool]
         if task.clients or isinf(task.threads) or one.population == 1:
             return one
-        callers = self.callers(pool, source, held)
+        key = pool, source, held
+        if key not in self._callers:
+            self._callers[key] = self.callers(*key)
+        callers = self._callers[key]
         is_known = alone or callers.in_all >= MANY
         more = (callers.above or callers.count) > one.most
         return replace(one, callers=callers) if is_known and more else one

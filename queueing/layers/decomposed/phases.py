@@ -37,7 +37,6 @@ from headway.queueing.layers.flow import (
 )
 from headway.queueing.layers.numerics.moments import Moments, in_series, k_th, mixture
 from headway.queueing.layers.numerics.stations import Column, Sums, stacked
-from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
 
@@ -113,7 +112,8 @@ class Phases:
             Delays at processors and waits for threads, as in `State`.
         """
         time = Moments(np.zeros_like(delays), np.zeros_like(delays))
-        answers = np.zeros((2, *delays.shape))  # from a request to its answer
+        # from a request to its answer, with an exponential wait: mean, mean squared, and variance
+        answers = np.zeros((3, *delays.shape))
         alone = self.steps.alone(delays)
         for level in self.levels:
             level.add(time, answers, delays, waits, alone)
@@ -214,26 +214,27 @@ class _Level:
         alone: _Alone,
     ) -> None:
         """Write the times of these phases, and the times from a request for them to its answer."""
-        found = self._steps(answers, waits, alone)
+        found = self._steps(answers, alone)
         if self.flows is not None:
             found = self._by_flows(self.flows, found, delays, waits, time.mean)
         time.mean[self.rows], time.variance[self.rows] = found.mean, found.variance
         if self.passed:
-            mean, variance = _requested(self.passed.rows, answers, waits)
+            mean, square, variance = self.passed.at(answers)
             chance = self.passed.weights
             found = Moments(
                 found.mean + self.passed.over(mean),
-                found.variance + self.passed.over(variance + mean**2 - chance * mean**2),
+                found.variance + self.passed.over(variance + (1 - chance) * square),
             )
-        answers[:, self.rows] = found.mean, found.variance
+        wait = waits[self.rows]
+        once = wait + found.mean
+        answers[:, self.rows] = once, once**2, wait**2 + found.variance
 
-    def _steps(self, answers: FloatArray, waits: FloatArray, alone: _Alone) -> Moments:
+    def _steps(self, answers: FloatArray, alone: _Alone) -> Moments:
         """Mean and variance of steps by (1)."""
         mean, variance = alone.mean[self.steps], alone.variance[self.steps]
         if not self.calls:
             return Moments(mean, variance)
-        once, spread = _requested(self.calls.rows, answers, waits)
-        first, squares, spreads = self.calls.over(np.array([once, once**2, spread]))
+        first, squares, spreads = self.calls.of(answers)
         work = alone.work[self.steps]
         between = self.vary * (2 * work * first + squares + first**2)
         return Moments(mean + first, variance + spreads + between)
@@ -273,14 +274,6 @@ def _works_of(phase: _Phase) -> list[Work]:
 def rows_of(works: Works, phase: _Phase) -> list[int]:
     """Rows of the work of a phase, one for each source that uses it."""
     return [works.index[work] for work in _works_of(phase)]
-
-
-def _requested(
-    rows: IntArray, answers: FloatArray, waits: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance from a request to its answer, with an exponential wait first."""
-    wait = waits[rows]
-    return wait + answers[0][rows], wait**2 + answers[1][rows]
 
 
 def time_of(

@@ -83,6 +83,7 @@ class Meetings(Sums):
         views: Views,
     ) -> None:
         super().__init__(groups, views.column)
+        self._empty = not any(groups)
         comer = np.array(comers, int)[self.sums]
         view = views.of[comer]
         each = np.tile(np.arange(views.count + 1), (len(view), 1))
@@ -96,6 +97,8 @@ class Meetings(Sums):
 
     def of(self, values: FloatArray) -> FloatArray:
         """Sums of values of the shape (..., rows, points)."""
+        if self._empty:
+            return np.zeros((*values.shape[:-2], len(self.begins) - 1, values.shape[-1]))
         return self.over(self.at(values)) if self._seen else super().of(values)
 
     def at(self, values: FloatArray) -> FloatArray:

@@ -25,13 +25,12 @@ def smallest_cut(network: Network, start: Hashable, end: Hashable) -> set[tuple[
     >>> sorted(smallest_cut(narrow, "from", "to"))
     [('a', 'to'), ('from', 'b')]
     """
-    kept = _reaching(end, _predecessors(network))
-    left: dict[Hashable, dict[Hashable, float]] = {node: {} for node in kept | {start}}
+    left: dict[Hashable, dict[Hashable, float]] = {start: {}, end: {}}
     for a, onward in network.items():
+        into = left.setdefault(a, {})
         for b, most in onward.items():
-            if a in kept and b in kept:
-                left[a][b] = left[a].get(b, 0) + most
-                left[b].setdefault(a, 0)
+            into[b] = into.get(b, 0) + most
+            left.setdefault(b, {}).setdefault(a, 0)
     while path := _path(left, start, end):
         most = min(left[a][b] for a, b in path)
         for a, b in path:
@@ -57,15 +56,6 @@ def leading(
         before.setdefault(b, []).append(a)
     kept = _reaching(end, lambda b: before.get(b, ()))
     return tuple((a, b) for a, b in each if b in kept)
-
-
-def _predecessors(network: Network) -> Callable[[Hashable], Iterable[Hashable]]:
-    """A function from a node to the nodes with an edge to it."""
-    found: dict[Hashable, list[Hashable]] = {}
-    for a, onward in network.items():
-        for b in onward:
-            found.setdefault(b, []).append(a)
-    return lambda b: found.get(b, ())
 
 
 def _reaching(end: Hashable, before: Callable[[Hashable], Iterable[Hashable]]) -> set[Hashable]:

@@ -68,15 +68,14 @@ class Settling:
 
     def step(self, x: FloatArray, g: FloatArray) -> FloatArray:
         """The next x from x and g(x), both of shape (numbers, points), 0 or more."""
-        scale = np.abs(g) + self.small
         residual = g - x
-        largest = np.abs(residual / (np.maximum(np.abs(x), np.abs(g)) + self.small)).max(axis=0)
-        fresh = self._remembered(x, residual, largest)
-        step = self._share * residual
-        if self._taken:
-            step = step - self._mixed(residual, scale, fresh)
         low, high = np.minimum(x, g), np.maximum(x, g)
-        near = np.clip(x + step, _RANGE[0] * low, _RANGE[1] * high)
+        largest = (np.abs(residual) / (high + self.small)).max(axis=0)
+        fresh = self._remembered(x, residual, largest)
+        near = x + self._share * residual
+        if not fresh.all():
+            near = near - self._mixed(residual, g + self.small, fresh)
+        near = np.minimum(np.maximum(near, _RANGE[0] * low), _RANGE[1] * high)
         self._strides.turn(np.sign(residual))
         if self._strides.count <= PATIENCE:
             return np.asarray(near)
@@ -111,7 +110,7 @@ class Settling:
         grown = (largest > _GROWN * self._least) | (largest > _LARGE)
         factor = np.where(largest > self._last, _SHORTER, _LONGER)
         most = _SHARES[0] if self._taken < _BOLD else _FIRST
-        self._share = np.clip(self._share * factor, _SHARES[1], most)
+        self._share = np.minimum(np.maximum(self._share * factor, _SHARES[1]), most)
         self._least = np.where(grown, largest, np.minimum(self._least, largest))
         steps, oldest = self._steps, self._taken % _KEPT
         steps[0, oldest], steps[1, oldest] = x - self._before[0], residual - self._before[1]
