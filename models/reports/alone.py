@@ -32,8 +32,11 @@ _FOLLOWED_POINTS = 20
 _NEAREST, _LITTLE = 0.95, 1e-3
 _FURTHEST = 4.0  # largest load, in multiples of the model's own, where nothing saturates
 _MOST_JOBS = 200
-# of layered services: range around the model's own load, and points. Chosen
-_AROUND, _LAYERED_POINTS = 2.0, 13
+# of layered services: range around the model's own load. Chosen
+_AROUND = 2.0
+# their points: rates are solved together, each number of clients is a system of its own, and a
+# simulation takes a second, as do layers that do not settle
+_TOGETHER, _ONE_BY_ONE, _SLOW = 61, 25, 13
 _ROWS = 10  # rows of the table beside the curve
 
 
@@ -93,16 +96,16 @@ class ModelReport(Paged):
         return load_of(self.model)
 
     @cached_property
-    def loads(self) -> FloatArray:
-        """The loads of the curve; empty if no single parameter is the load."""
-        return np.empty(0) if self.load is None else self._loads(self.load)
-
-    @cached_property
     def curve(self) -> Solution | None:
         """The model solved over its load; None if no single parameter is the load."""
-        if self.load is None:
-            return None
-        return self.model.at({self.load: self.loads}).solve()
+        return None if self.load is None else self._over(self.load, self._loads(self.load))
+
+    @property
+    def loads(self) -> FloatArray:
+        """The loads of the curve; empty if no single parameter is the load."""
+        if self.load is None or self.curve is None:
+            return np.empty(0)
+        return np.asarray(self.curve.model.inputs[self.load], float)
 
     def several(self) -> Solution | None:
         """The model at a few loads, for a table; None if no single parameter is the load."""
@@ -121,7 +124,7 @@ class ModelReport(Paged):
         most = _FURTHEST * (own or 10 * parameter.unit.scale)
         solution = self.sensitivity.solution
         if self.model.graph.layers:
-            return self._settled(name, own, parameter.minimum)
+            return self._layered(name, own, parameter.minimum)
         if name in counts(self.model.graph):
             return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
         if name == "arrival_rate" and solution.stations:
@@ -138,14 +141,28 @@ class ModelReport(Paged):
         points = _FOLLOWED_POINTS if gives_up else _POINTS
         return np.linspace(max(most / points, parameter.minimum), most, points)
 
-    def _settled(self, name: str, own: float, least: float) -> FloatArray:
-        """Loads of layered services at which they have an answer."""
-        loads = np.geomspace(max(own / _AROUND, least, 1e-9), own * _AROUND, _LAYERED_POINTS)
-        if name in counts(self.model.graph):
-            every = np.arange(np.ceil(loads[0]), np.floor(loads[-1]) + 1)
-            few = every.size <= 2 * _LAYERED_POINTS
-            loads = every if few else np.unique(np.append(np.round(loads), own))
-        return np.array([load for load in loads if self._answers(name, float(load))])
+    def _layered(self, name: str, own: float, least: float) -> FloatArray:
+        """Loads of layered services around the model's own; as many as are soon solved."""
+        is_counted = name in counts(self.model.graph)
+        count = _ONE_BY_ONE if is_counted else _TOGETHER
+        if self.sensitivity.solution.method == "simulation":
+            count = _SLOW
+        loads = np.geomspace(max(own / _AROUND, least, 1e-9), own * _AROUND, count)
+        if not is_counted:
+            return loads
+        every = np.arange(np.ceil(loads[0]), np.floor(loads[-1]) + 1)
+        return every if every.size <= count else np.unique(np.append(np.round(loads), own))
+
+    def _over(self, name: str, loads: FloatArray) -> Solution:
+        """The model over its load; if some loads have no answer, over a few that have one."""
+        try:
+            return self.model.at({name: loads}).solve()
+        except GraphError:
+            some = loads[:: max(1, loads.size // (_SLOW - 1))]
+            answered = [float(load) for load in some if self._answers(name, float(load))]
+            if not answered:
+                raise
+            return self.model.at({name: answered}).solve()
 
     def _answers(self, name: str, load: float) -> bool:
         try:
@@ -159,7 +176,7 @@ class ModelReport(Paged):
         """The data of a panel; None if no single parameter is the load."""
         if self.load is None or self.curve is None:
             return None
-        curve, loads = self.curve, np.asarray(self.curve.model.inputs[self.load], float)
+        curve, loads = self.curve, self.loads
         predicted = np.broadcast_to(np.asarray(curve[self.output], float), loads.shape)
         scale = units_of(self)
         return Ground(

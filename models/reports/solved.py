@@ -195,7 +195,7 @@ def _grid(ground: Ground, first: int, counted: dict[str, int]) -> SolvedGrid:
     if load in counts(point.graph):
         axes = {load: _jobs(float(point.inputs[load]), most, first)}
         if point.graph.layers:
-            axes = {load: np.unique(ground.loads)}
+            axes = {load: _some(np.unique(ground.loads), float(point.inputs[load]), first)}
         return SolvedGrid(point, ground.output, Along.JOBS, axes | spreads, nothing)
     full = nothing
     if ground.solution.stations or (point.graph.layers and ground.solution.is_open):
@@ -250,6 +250,12 @@ def _important(ground: Ground, sensitivity: Sensitivity) -> list[str]:
 def _jobs(own: float, most: float, count: int) -> FloatArray:
     """Whole numbers of jobs from one to the most that is drawn, including the model's own."""
     return np.unique([own, *np.round(np.geomspace(1.0, max(np.ceil(most), 2.0), count))])
+
+
+def _some(loads: FloatArray, own: float, count: int) -> FloatArray:
+    """About so many of the loads of a curve, with its ends and the model's own."""
+    places = np.round(np.linspace(0, loads.size - 1, min(count, loads.size))).astype(int)
+    return np.unique(np.append(loads[places], own))
 
 
 def _spread(point: Model, name: str, count: int) -> FloatArray:

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from headway.errors import GraphError
 from headway.models import ModelGraph, catalogue_model, parse_model
 from headway.models.reports import solved
 from headway.models.reports.alone import report_model
@@ -288,3 +289,68 @@ def test_layers_are_full_where_a_processor_is_or_a_pool():
     points = solved_points(report.ground, report.sensitivity)
     assert points.grid.along is Along.SHARE
     assert points.error < 0.02
+
+
+def layered(monkeypatch, text, longest=np.inf):
+    """A page of layers that have no answer at loads above `longest`, and the calls."""
+    report = report_model(parse_model(text).at())
+    kind, asked = type(report.model), []
+    solve = kind.solve
+
+    def limited(model):
+        loads = np.ravel(model.inputs[report.load])
+        asked.append(loads.size)
+        if (loads > longest).any():
+            raise GraphError("its layers have not settled")
+        return solve(model)
+
+    monkeypatch.setattr(kind, "solve", limited)
+    return report, asked
+
+
+def test_a_curve_of_layers_is_smooth_and_asked_for_at_once(monkeypatch):
+    report, asked = layered(monkeypatch, LAYERS)
+    times = np.asarray(report.curve.response_time)
+    assert asked == [report.loads.size]
+    steps = np.diff(times[np.isfinite(times)])
+    assert steps.size > 30
+    assert (steps > 0).all()
+
+
+def test_a_curve_of_layers_leaves_out_loads_without_an_answer(monkeypatch):
+    report, asked = layered(monkeypatch, LAYERS, longest=3.0)
+    assert 2.8 < report.loads.max() <= 3.0
+    assert len(asked) < 20
+
+
+def test_a_curve_of_layers_without_any_answer_says_why(monkeypatch):
+    report, _ = layered(monkeypatch, LAYERS, longest=0.0)
+    with pytest.raises(GraphError, match="have not settled"):
+        _ = report.curve
+
+
+CLIENTS = """
+name = "crowd"
+[processors.cpu]
+[tasks.users]
+population = 40
+think_time = "1 s"
+[tasks.users.entries.ask]
+calls = { page = 1.0 }
+[tasks.front]
+processor = "cpu"
+threads = 5
+[tasks.front.entries.page]
+demand = "0.02 s"
+"""
+
+
+def test_clients_on_a_layered_curve_are_more_than_in_its_table():
+    """Each number is a system of its own, in the table at each value of another parameter."""
+    report = report_model(parse_model(CLIENTS).at())
+    assert report.loads.size == 25
+    assert {20, 40, 80} <= set(report.loads)
+    points = solved_points(report.ground, report.sensitivity)
+    loads = points.grid.axes[report.load]
+    assert {20, 40, 80} <= set(loads)
+    assert loads.size < 25
