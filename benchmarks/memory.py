@@ -25,7 +25,7 @@ def play(events: float) -> None:
     graph = ModelGraph("row").station("a", MM1(0.8)).station("b", MM1(0.8)).route("a", "b")
     run = Run(score_of(blueprint(graph.at(arrival_rate=1.0))), 1, 0, kept=True)
     run.play(events / EACH)
-    run.times().percentile(99)
+    run.counts.times().percentile(99)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(run.events, most * (1 if sys.platform == "darwin" else 1024))
 
