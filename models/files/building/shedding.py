@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from headway.kinds import Amount
 from headway.models.files.building.expressions import names_in
 from headway.models.files.building.places import KeyLines
 from headway.models.files.building.schema import ModelEntry
@@ -70,10 +73,17 @@ def _limited(name: str, table: Mapping[str, Any], place: KeyLines) -> Mapping[st
         raise place.error(fault.what, *fault.keys) from None
     more, waiting = _RULE.fullmatch(rule).groups()  # type: ignore[union-attr]
     with place("stations", name, SHED):
-        formula(waiting)
+        most = formula(waiting)
+    if not most.names and not _is_count(most.evaluate({})):
+        msg = f"{waiting} jobs cannot wait; write a whole number of 0 or more"
+        raise place.error(msg, "stations", name, SHED)
     given = {key: each for key, each in table.items() if key != SHED}
     places = _sum(servers, waiting, 1 if more == ">" else 0)
     return given | {"kind": LIMITED[kind], "capacity": places}
+
+
+def _is_count(number: Amount) -> bool:
+    return bool(number >= 0 and number == np.floor(number))
 
 
 def _sum(servers: Any, waiting: str, more: int) -> float | str:

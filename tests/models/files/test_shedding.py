@@ -64,11 +64,14 @@ def test_one_server_has_places_as_well():
         ('"when queue > "', "must be a rule"),
         ('"when queue > 4 ms"', "'4 ms' is not arithmetic"),
         ('"when queue > waitin"', "'waitin' in '4 + waitin + 1' is unknown"),
-        ('"when queue > -9"', "places"),
+        ('"when queue > -9"', "-9 jobs cannot wait"),
+        ('"when queue > 2.5"', "2.5 jobs cannot wait; write a whole number of 0 or more"),
+        ('"when queue > 1 - waits"', "places"),
     ],
 )
 def test_what_is_no_rule_is_refused_with_its_place(given, why):
-    text = FILE.replace("threads = 4\nwaiting = 40\n", "").replace('"when queue > 40"', given)
+    text = FILE.replace("threads = 4\nwaiting = 40\n", "waits = 9\n")
+    text = text.replace('"when queue > 40"', given)
     with pytest.raises(Exception, match="server") as refused:
         parse_model(text, "m.toml").solve()
     assert why in str(refused.value)
