@@ -429,8 +429,8 @@ _DEEPEST = 1000  # most failures of a request that are counted
 ATTEMPTS_ERROR = Error(
     1.3,
     3.8,
-    "against simulations, for timeouts of 0.1 to 15 service times (goodput 3.3%; 90 of 100 within "
-    "1.5%)",
+    "against simulations, for timeouts of 0.1 to 15 service times (goodput 3.3%; each within 1.5% "
+    "in 90 of 100)",
     "python -m tests.campaigns.attempts --seed 1000 --count 60",
 )
 """Measured errors of method ``attempts`` in a good state, for 1 to 8 servers."""
@@ -439,7 +439,7 @@ DROPPING_ERROR = Error(
     2.5,
     8.5,
     "against simulations, where servers drop what is old, for timeouts of one service time or more "
-    "(goodput 3.6%; 90 of 100 within 6.5%)",
+    "(goodput 3.6%; each within 6.5% in 90 of 100)",
     "python -m tests.campaigns.attempts --seed 2000 --count 30",
 )
 """Measured errors with ``drop_older_than``, where attempts are always taken as a Poisson stream."""
@@ -448,7 +448,7 @@ SHORT_DROPPING_ERROR = Error(
     40.6,
     44.8,
     "against simulations, where servers drop what is old, for timeouts shorter than a service "
-    "(goodput 46.7%; 90 of 100 within 41%)",
+    "(goodput 46.7%; each within 41% in 90 of 100)",
     "python -m tests.campaigns.attempts --seed 2000 --count 30",
 )
 """Measured errors with ``drop_older_than`` and shorter timeouts."""
@@ -458,7 +458,7 @@ SHEDDING_ERROR = Error(
     10.8,
     28.4,
     "against simulations, where arrivals are refused, for timeouts of 0.5 to 15 service times "
-    "(goodput 9.8%; 90 of 100 within 12.3%)",
+    "(goodput 9.8%; each within 12.3% in 90 of 100)",
     "python -m tests.campaigns.attempts --seed 3000 --count 60",
 )
 """Measured errors with a capacity, at up to 1.3 times the load that fills the servers."""

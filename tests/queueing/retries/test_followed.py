@@ -189,7 +189,7 @@ def test_labels_hold_what_was_measured(kept, low, high, label):
     assert most["throughput"] <= label.throughput <= 1.1 * most["throughput"]
     assert most["response_time"] <= label.response_time <= 1.1 * most["response_time"]
     stated, usual = map(
-        float, re.search(r"goodput (.*?)%; 90 of 100 within (.*?)%", label.region).groups()
+        float, re.search(r"goodput (.*?)%; each within (.*?)% in 90 of 100", label.region).groups()
     )
     assert most["goodput"] <= stated <= 1.1 * most["goodput"]
     judged = ("throughput", "goodput", "response_time")
