@@ -73,7 +73,7 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
         "alone_to": (_known(alone[1]), seconds),
         "bad_ends_after": (ends, seconds),
         "bad_lasts_at_least": (bad.least if bad and ends is None else None, seconds),
-        "growth_per_s": (found.grows or None, unit("1/s")),
+        "growth_per_s": (found.grows or None, retries.unit),
         "drain_per_s": (found.drains or None, seconds),
         "drain_sure_after": (found.sure or None, seconds),
     }
