@@ -155,9 +155,9 @@ def _summary_table(comparison: Comparison, scale: Scale) -> Table:
     summary = comparison.summary
     worst = _worst(comparison, scale)
     rows = {
-        "RMS relative error": f"{summary['rms_relative_error']:.1%}",
-        "largest relative error": f"{summary['max_relative_error']:.1%}{worst}",
-        "median relative error": f"{summary['median_relative_error']:.1%}",
+        "typical error (RMS)": f"{summary['rms_relative_error']:.1%}",
+        "largest error": f"{summary['max_relative_error']:.1%}{worst}",
+        "median error": f"{summary['median_relative_error']:.1%}",
         "r squared": f"{summary['r_squared']:.3f}",
     }
     columns = (Column("summary", tuple(rows)), Column("value", tuple(rows.values())))

@@ -160,7 +160,7 @@ def _errors(report: Report) -> Iterator[Sign]:
     """The model's errors, each with its light."""
     summary = report.comparison.summary
     error = summary["rms_relative_error"]
-    yield Sign("RMS error", percent(error), judged(error, _CLOSE, _FAR))
+    yield Sign("typical error (RMS)", percent(error), judged(error, _CLOSE, _FAR))
     if report.fit:
         left = report.fit.leave_one_out_rms
         yield Sign("error of a point left out", percent(left), judged(left, _LEFT_CLOSE, _LEFT_FAR))

@@ -270,8 +270,8 @@ def _quality_table(fit: Fit) -> Table:
         else {}
     )
     rows = {
-        "RMS relative error": f"{summary['rms_relative_error']:.2%}",
-        "largest relative error": f"{summary['max_relative_error']:.2%}",
+        "typical error (RMS)": f"{summary['rms_relative_error']:.2%}",
+        "largest error": f"{summary['max_relative_error']:.2%}",
         **left_out,
         "r squared": f"{summary['r_squared']:.4f}",
         "AICc": f"{fit.aicc:.2f}" if math.isfinite(fit.aicc) else "-",
