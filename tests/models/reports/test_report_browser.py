@@ -345,6 +345,8 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     scrolled = page.locator(".scroll").filter(has_text="Parameters of")
     assert scrolled.evaluate("one => one.scrollWidth > one.clientWidth")
     assert "linear-gradient" in scrolled.evaluate("one => getComputedStyle(one).backgroundImage")
+    whole = page.locator(".scroll").filter(has_text="Measured and predicted")  # headings wrap
+    assert whole.evaluate("one => one.scrollWidth <= one.clientWidth")
     page.set_viewport_size({"width": 1200, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 1200
     right = page.locator("#trust .beside table").last.bounding_box()  # not below the figure
