@@ -231,7 +231,8 @@ def _percent(effect: Effect) -> str:
         return "undefined"
     if not abs(effect.elasticity) >= _VISIBLE:
         return "-"
-    sure = "" if effect.half_width is None else f" ± {effect.half_width:.3f}"
+    half = effect.half_width
+    sure = "" if half is None else f" ± {half:.3f}" if math.isfinite(half) else " ± ?"
     return f"{effect.elasticity:+.3f}{sure}"
 
 

@@ -370,6 +370,19 @@ def test_a_fit_gives_elasticities_their_intervals():
     assert "± is half of a 95% interval, from the fit" in page.text
 
 
+def test_an_interval_without_an_end_is_a_question_mark():
+    sensitivity = made("nfs-scsi-fitted").sensitivity
+    unknown = {
+        output: {name: replace(effect, half_width=np.inf) for name, effect in effects.items()}
+        for output, effects in sensitivity.effects.items()
+    }
+
+    shown = str(replace(sensitivity, effects=unknown))
+
+    assert "-1.000 ± ?" in shown
+    assert "inf" not in shown
+
+
 def test_the_operating_point_is_the_median_that_is_sustained_or_as_set():
     raid = catalogue_model("nfs-server").with_preset("raid")
     data = Measurements.read(RAID)
