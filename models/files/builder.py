@@ -11,10 +11,10 @@ from headway.models.files.building.algorithms import WORDS, Algorithms
 from headway.models.files.building.entries import ARRIVAL_RATE, chosen_units
 from headway.models.files.building.expressions import flat, names_in
 from headway.models.files.building.forks import branches_of, with_forks
+from headway.models.files.building.keys import SHED
 from headway.models.files.building.links import Links
 from headway.models.files.building.places import KeyLines
 from headway.models.files.building.regions import Regions
-from headway.models.files.building.shedding import with_shedding
 from headway.models.files.building.sources import with_sources
 from headway.models.files.building.stations import Stations
 from headway.models.language.algorithms import ALGORITHMS
@@ -31,7 +31,12 @@ class Builder(Links, Algorithms, Stations, Regions):
     """Builds a model from the entries of a file, each after those that it needs."""
 
     def __init__(self, entry: schema.ModelEntry, place: KeyLines) -> None:
-        entry = with_forks(with_shedding(with_sources(entry, place), place), place)
+        entry = with_sources(entry, place)
+        if any(SHED in table for table in entry.stations.values()):
+            from headway.models.files.building.shedding import with_shedding
+
+            entry = with_shedding(entry, place)
+        entry = with_forks(entry, place)
         super().__init__(entry, place)
         if entry.arrivals:
             from headway.models.files.traces import courses_of

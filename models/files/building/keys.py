@@ -7,8 +7,17 @@ from dataclasses import MISSING, Field, fields
 from functools import lru_cache
 from typing import Any, get_origin
 
-from headway.models.files.building.shapes import KeyTable, Plain, Several, TableKey, TextSchema
-from headway.models.files.building.shedding import SHED, SHEDS
+from headway.models.files.building.shapes import (
+    Fault,
+    Json,
+    Keys,
+    KeyTable,
+    Plain,
+    Schema,
+    Several,
+    TableKey,
+    TextSchema,
+)
 from headway.models.language.algorithms import Algorithm
 from headway.queueing.disciplines.table import DISCIPLINES
 from headway.queueing.network.blocking import Blocking
@@ -34,6 +43,32 @@ OLDEST = TableKey(
 
 ROUTE = TableKey(
     TextSchema(tuple(QueueChoice)), "How a job chooses among the queues; random by default."
+)
+
+SHED = "shed"
+EXAMPLE = "when queue > 40"
+RULE = re.compile(r"\s*when\s+queue\s*(>=?)\s*([^\s<>=].*)")
+"""A rule of shedding: the sign, and how many wait."""
+
+
+class Shedding(Schema):
+    """The rule by which a station refuses arrivals: ``when queue > 40``, a number or a formula."""
+
+    def __call__(self, value: Any, keys: Keys) -> str:
+        """Read the rule."""
+        if not isinstance(value, str) or not RULE.fullmatch(value):
+            msg = f'must be a rule such as "{EXAMPLE}", of the number of jobs that wait'
+            raise Fault(msg, keys)
+        return value
+
+    def described(self) -> Json:
+        """Describe the text."""
+        return {"type": "string", "pattern": "^ *when +queue *>=? *[^ <>=]"}
+
+
+SHEDS = TableKey(
+    Shedding(),
+    f"{EXAMPLE}: arrivals that find more jobs waiting are refused at once; a number or a formula.",
 )
 
 _LIST = Several(one=False, by_class=False)

@@ -8,38 +8,14 @@ import numpy as np
 
 from headway.kinds import Amount
 from headway.models.files.building.expressions import names_in
+from headway.models.files.building.keys import RULE, SHED, SHEDS
 from headway.models.files.building.places import KeyLines
 from headway.models.files.building.schema import ModelEntry
-from headway.models.files.building.shapes import Fault, Json, Keys, Schema, TableKey
+from headway.models.files.building.shapes import Fault
 from headway.models.language.formula import formula
 from headway.queueing.stations.listed.kinds import LIMITED
 
-SHED = "shed"
-EXAMPLE = "when queue > 40"
-_RULE = re.compile(r"\s*when\s+queue\s*(>=?)\s*([^\s<>=].*)")
-
 _TERM = re.compile(r"[\w.]+")
-
-
-class Shedding(Schema):
-    """The rule by which a station refuses arrivals: ``when queue > 40``, a number or a formula."""
-
-    def __call__(self, value: Any, keys: Keys) -> str:
-        """Read the rule."""
-        if not isinstance(value, str) or not _RULE.fullmatch(value):
-            msg = f'must be a rule such as "{EXAMPLE}", of the number of jobs that wait'
-            raise Fault(msg, keys)
-        return value
-
-    def described(self) -> Json:
-        """Describe the text."""
-        return {"type": "string", "pattern": "^ *when +queue *>=? *[^ <>=]"}
-
-
-SHEDS = TableKey(
-    Shedding(),
-    f"{EXAMPLE}: arrivals that find more jobs waiting are refused at once; a number or a formula.",
-)
 
 
 def with_shedding(entry: ModelEntry, place: KeyLines) -> ModelEntry:
@@ -71,7 +47,7 @@ def _limited(name: str, table: Mapping[str, Any], place: KeyLines) -> Mapping[st
         rule = SHEDS.shape(table[SHED], ("stations", name, SHED))
     except Fault as fault:
         raise place.error(fault.what, *fault.keys) from None
-    more, waiting = _RULE.fullmatch(rule).groups()  # type: ignore[union-attr]
+    more, waiting = RULE.fullmatch(rule).groups()  # type: ignore[union-attr]
     with place("stations", name, SHED):
         most = formula(waiting)
     if not most.names and not _is_count(most.evaluate({})):

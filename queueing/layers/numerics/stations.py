@@ -57,6 +57,14 @@ def weighted_sums(
         Number of points.
     result
         The sums, shape (..., sums, points).
+
+    Examples
+    --------
+    >>> rows, begins, found = np.array([0, 2, 1]), np.array([0, 2, 3]), np.zeros((2, 1))
+    >>> weights, values = np.array([[1.0], [0.5], [1.0]]), np.array([[1.0], [2.0], [4.0]])
+    >>> weighted_sums(rows, begins, weights, values, 1, found)
+    >>> found.ravel().tolist()
+    [3.0, 2.0]
     """
     result[:] = np.add.reduceat(values.take(rows, axis=-2) * weights, begins[:-1], axis=-2)
 
