@@ -39,6 +39,7 @@ from scipy.special import gammaln, xlogy
 from headway.errors import GraphError
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
+from headway.queueing.erlang.birth_death import weights
 from headway.queueing.flows.clients import Clients
 from headway.queueing.retries.attempts import per_request
 from headway.queueing.retries.met import met
@@ -170,11 +171,11 @@ class _Pause:
 
     def steps(self, rate: float) -> FloatArray:
         """Probabilities of 0, 1, ... Poisson steps during the backoff, with its gamma law."""
-        nodes, weights = np.polynomial.legendre.leggauss(_NODES if self.jitter else 1)
+        nodes, shares = np.polynomial.legendre.leggauss(_NODES if self.jitter else 1)
         means = rate * self.mean * (1 + self.jitter * nodes)
         rows = [_poisson(mean, self.scv) for mean in means.tolist()]
         mixed = np.zeros(max(map(len, rows)))
-        for row, weight in zip(rows, weights / 2, strict=True):
+        for row, weight in zip(rows, shares / 2, strict=True):
             mixed[: len(row)] += weight * row
         return mixed
 
@@ -258,10 +259,8 @@ class _Turns:
         over = np.flatnonzero(full & (self.rates > self.departs[-1]))
         if self.grows and len(over):
             self.end = int(min(over[0], self.end if turn > _FREE else over[0]))
-        logs = np.r_[0.0, np.cumsum(np.log(self.rates[:-1] / self.departs[1:]))]
-        good = logs[: self.end + 1]
-        self.chances = np.zeros(len(logs))
-        self.chances[: self.end + 1] = np.exp(good - good.max())
+        self.chances = np.zeros(len(self.rates))
+        self.chances[: self.end + 1] = weights((self.rates[:-1] / self.departs[1:])[: self.end])
         self.chances /= self.chances.sum()
 
     def by_number(self, comes: FloatArray) -> FloatArray:

@@ -27,6 +27,7 @@ import numpy as np
 from scipy.integrate import quad
 
 from headway.kinds import FloatArray
+from headway.queueing.erlang.birth_death import weights
 from headway.queueing.erlang.formulas import erlang_b
 from headway.queueing.retries.met import Met, met
 from headway.records import dataclass
@@ -251,11 +252,8 @@ class TimedRoom(Timed):
     def _numbers(self) -> FloatArray:
         """Probabilities of 0..K jobs."""
         departs = np.minimum(self.queue.numbers[1:], self.queue.servers) / self.queue.service_time
-        if not self.rate:
-            return np.asarray(self.queue.numbers == 0, float)
-        logs = np.r_[0.0, np.cumsum(np.log(self.rate / departs))]
-        weights = np.exp(logs - logs.max())
-        return np.asarray(weights / weights.sum())
+        likely = np.asarray(weights(self.rate / departs))
+        return np.asarray(likely / likely.sum())
 
     @property
     def dropped(self) -> float:
