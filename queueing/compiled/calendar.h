@@ -5,11 +5,6 @@
 
 #include "rows.h"
 
-INLINED int sooner(const Event *one, const Event *other)
-{
-    return one->time < other->time || (one->time == other->time && one->number < other->number);
-}
-
 INLINED void put(Play *p, int64_t place, Event event)
 {
     p->event[place] = event;

@@ -18,16 +18,11 @@ typedef struct {
 
 enum { GAP, SERVICE, BACKOFF, OWN_LAWS };
 
-static int before(const Event *one, const Event *other)
-{
-    return one->time < other->time || (one->time == other->time && one->number < other->number);
-}
-
 static void leave(Play *p, double time, int64_t attempts)
 {
     Event event = {time, p->number++, attempts};
     int64_t place = p->size++;
-    for (int64_t above; place > 0 && before(&event, &p->event[above = (place - 1) / 2]); place = above)
+    for (int64_t above; place > 0 && sooner(&event, &p->event[above = (place - 1) / 2]); place = above)
         p->event[place] = p->event[above];
     p->event[place] = event;
 }
@@ -37,9 +32,9 @@ static Event ask_again(Play *p)
     Event first = p->event[0], last = p->event[--p->size];
     int64_t place = 0;
     for (int64_t below; (below = 2 * place + 1) < p->size; place = below) {
-        if (below + 1 < p->size && before(&p->event[below + 1], &p->event[below]))
+        if (below + 1 < p->size && sooner(&p->event[below + 1], &p->event[below]))
             below++;
-        if (!before(&p->event[below], &last))
+        if (!sooner(&p->event[below], &last))
             break;
         p->event[place] = p->event[below];
     }

@@ -11,6 +11,12 @@ typedef struct { int64_t kind; double first, second, third, shift; } Law;
 typedef struct { double time; int64_t number, owner; } Event;
 typedef struct { int64_t key, next; } Stream;
 
+/* Whether an event comes before another: by time, then by number. */
+INLINED int sooner(const Event *one, const Event *other)
+{
+    return one->time < other->time || (one->time == other->time && one->number < other->number);
+}
+
 /* Number of rows in an argument that is an array of structs; -1 if it is not a whole number. */
 #define ROWS(number, type) \
     (given[number].counts.size * 8 % (ptrdiff_t)sizeof(type) \
