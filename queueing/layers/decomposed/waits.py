@@ -463,15 +463,14 @@ class Pools:
             np.abs(of_rest) < np.abs(unlike), of_rest, unlike
         )
         of_one, of_more = seen.beyond * each + unlike, seen.beyond * hold.all * faster + both
-        wait = np.maximum(np.where(single, of_one, of_more), 0.0)
-        wait = wait * met.kept(coming, seen, now.cycles)
+        kept = met.kept(coming, seen, now.cycles)
+        wait = np.maximum(np.where(single, of_one, of_more), 0.0) * kept
         longer = wait + seen.nearly * left.rest
         beside = self.lasts[queues.pools] & ~single
         if not beside.any():
             return longer
         # all other threads are busy, and the caller's own second phase outlasts its time away
-        seconds = self._beside_seconds(queues, now, freed, away, left)
-        seconds = seconds * met.kept(coming, seen, now.cycles)
+        seconds = self._beside_seconds(queues, now, freed, away, left) * kept
         return np.asarray(np.where(beside, np.maximum(longer, seconds), longer))
 
     def _beside_seconds(
