@@ -50,7 +50,9 @@ _DECOMPOSABLE = of_blocking(
 
 _RETRIES = "headway.queueing.retries.methods"
 _GIVE_UP = Need("clients that give up", f"{_RETRIES}:no_clients", far=True)
+_UNBROKEN = Need("clients without a circuit breaker", f"{_RETRIES}:breaks")
 _LONE = Need("one exponential queue alone", f"{_RETRIES}:no_lone_queue")
+_ASKED = OPEN, _GIVE_UP, _UNBROKEN, _LONE
 
 _UNHELD = of_layers(
     Need(
@@ -248,21 +250,21 @@ METHODS = (
     MethodRow(
         "erlang-a",
         "one queue that jobs leave when their patience ends (Erlang A)",
-        (OPEN, _GIVE_UP, _LONE, Need("exponential patience", f"{_RETRIES}:no_erlang_a")),
+        (*_ASKED, Need("exponential patience", f"{_RETRIES}:no_erlang_a")),
         {Subject.ONE_CLASS: f"{_RETRIES}:by_erlang_a"},
         quick=True,
     ),
     MethodRow(
         "retrials",
         "one queue and the clients that come back to it, state by state",
-        (OPEN, _GIVE_UP, _LONE, Need("exponential backoffs, no timeout", f"{_RETRIES}:no_orbit")),
+        (*_ASKED, Need("exponential backoffs, no timeout", f"{_RETRIES}:no_orbit")),
         {Subject.ONE_CLASS: f"{_RETRIES}:by_orbit"},
         patience=PATIENCE,
     ),
     MethodRow(
         "attempts",
         "one queue at the rate of attempts that its own timeouts cause",
-        (OPEN, _GIVE_UP, _LONE, Need("timeouts that nobody notices", f"{_RETRIES}:no_timeouts")),
+        (*_ASKED, Need("timeouts that nobody notices", f"{_RETRIES}:no_timeouts")),
         {Subject.ONE_CLASS: f"{_RETRIES}:by_attempts"},
         error=f"{_RETRIES}:attempts_error",
         approximates=True,

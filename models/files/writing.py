@@ -1,12 +1,12 @@
 """Models written as TOML, in the form in which they are read."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from headway.errors import ModelFileError, is_hidden
-from headway.models.files.building.arrivals import NOTICES, SPREAD
+from headway.models.files.building.arrivals import NOTICES, TABLES, gathered
 from headway.models.files.building.expressions import written
 from headway.models.files.building.keys import FILE_KEYS
 from headway.models.files.correlations import correlation_table
@@ -305,17 +305,15 @@ def _clients(graph: ModelGraph, job_class: str) -> dict[str, Any]:
     if job_class not in graph.clients:
         return {}
     terms = graph.clients[job_class]
-    numbers = _with_spread(terms.numbers, SPREAD)
+    numbers = _gathered(terms.numbers, TABLES)
     return {**numbers, **({NOTICES: True} if terms.notices else {})}
 
 
-def _with_spread(terms: Iterable[tuple[str, Formula]], spread: Sequence[str]) -> dict[str, Any]:
-    """Numbers by name, with a time and its scv together."""
-    numbers: dict[str, Any] = {name: written(read) for name, read in terms}
-    for key in spread:
-        if f"{key}_scv" in numbers:
-            numbers[key] = {"mean": numbers[key], "scv": numbers.pop(f"{key}_scv")}
-    return numbers
+def _gathered(
+    terms: Iterable[tuple[str, Formula]], tables: Mapping[str, Iterable[str]]
+) -> dict[str, Any]:
+    """Numbers by key, those of each table together."""
+    return gathered(((name, written(read)) for name, read in terms), tables)
 
 
 def _autoscaler(graph: ModelGraph) -> dict[str, Any]:
@@ -323,7 +321,7 @@ def _autoscaler(graph: ModelGraph) -> dict[str, Any]:
     if terms is None:
         return {}
     own = {} if terms.rule is None else {"asks_for": terms.rule.text}
-    numbers = _with_spread(terms.numbers, ("start_delay",))
+    numbers = _gathered(terms.numbers, {"start_delay": ("scv",)})
     return {"scales": terms.scales, "metric": terms.metric, **own, **numbers}
 
 

@@ -21,6 +21,7 @@ from headway.models.language.units import (
     Unit,
     compatible,
     in_words,
+    is_of_events,
     is_rate,
     readable,
     si_text,
@@ -229,7 +230,7 @@ def units_of(answer: object) -> Scale:
 def _kind(own_unit: Unit) -> Dimension | None:
     """The kind of values that share a unit, such as all times; None for others."""
     seconds, data = own_unit.dimension[:2]
-    if seconds == 0:
+    if seconds == 0 or is_of_events(own_unit):
         return None  # counts, shares, and sizes of data: people write 4 KiB next to 16 GiB
     return (seconds, data, 0, 0, 0) if (seconds, data) in ((1, 0), (-1, 1)) else own_unit.dimension
 

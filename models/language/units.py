@@ -148,6 +148,9 @@ _WORK = "request", "requests", "transaction", "transactions", "query", "queries"
 _ASKING = "client", "clients", "user", "users", "thread", "threads"
 """Words that people use for operations, and for the jobs that circulate and request them."""
 
+_EVENTS = "opening", "openings"
+"""Words for what happens to something, such as a circuit breaker; a plain number of them."""
+
 
 def _named() -> dict[str, tuple[float, Dimension]]:
     time, data, operation, message, job = (_base(index) for index in range(5))
@@ -165,6 +168,7 @@ def _named() -> dict[str, tuple[float, Dimension]]:
     names |= {f"{p}ops": (si[p], operation) for p in ("", "k", "M")}
     names |= {"message": (1.0, message), "messages": (1.0, message)}
     names |= dict.fromkeys(_WORK, (1.0, operation)) | dict.fromkeys(_ASKING, (1.0, job))
+    names |= dict.fromkeys(_EVENTS, (1.0, _NONE))
     names |= {"job": (1.0, job), "jobs": (1.0, job), "%": (0.01, _NONE), "1": (1.0, _NONE)}
     return names
 
@@ -284,6 +288,17 @@ def is_rate(given: Unit) -> bool:
     (True, True, False)
     """
     return given.dimension[:2] == (-1, 0)
+
+
+def is_of_events(given: Unit) -> bool:
+    """Whether a unit is how often something happens that is no job, operation or message.
+
+    Examples
+    --------
+    >>> is_of_events(unit("openings/s")), is_of_events(unit("1/s")), is_of_events(unit("op/s"))
+    (True, False, False)
+    """
+    return is_rate(given) and given.text.partition("/")[0] in _EVENTS
 
 
 def in_words(given: Unit) -> Unit:

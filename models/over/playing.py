@@ -19,7 +19,7 @@ from headway.models.over.changing import (
     course_of,
 )
 from headway.models.over.timeline import Periods, Timeline
-from headway.models.simulating.plan import Blueprint
+from headway.models.simulating.plan import BREAKS, Blueprint
 from headway.models.simulating.playing.run import Counts, Run
 from headway.models.simulating.replica import Results, of_clients, results_of
 from headway.models.simulating.scoring import score_of
@@ -105,6 +105,8 @@ def _notes(network: TimedNetwork, plan: Blueprint, whole: "list[list[_Played]]")
         times = "times are of requests answered in time in each period"
     since = ", those of the backlog since the start" if network.start else ""
     yield f"simulated: {REPLICAS} days, seed {SEED}; {times}{since}"
+    if any(jobs.breaks for jobs in plan.classes):
+        yield BREAKS
     if plan.gives_up:
         best = [day[0].results["goodput"] for day in whole]
         least, most = four_digits(min(best)), four_digits(max(best))
@@ -268,7 +270,8 @@ def _periods(
     queues = [network.stations[k].name for k in network.queues]
     names = [station.name for station in network.stations]
     here = np.zeros(len(edges) - 1)
-    clients = _clients(days, edges) if plan.gives_up else {}
+    breakers = sum(jobs.breaks for jobs in plan.classes)
+    clients = _clients(days, edges, breakers) if plan.gives_up else {}
     over = None
     if target is not None:
         over = np.array([_share_over(times, target - plan.beyond) for times in together])
@@ -291,17 +294,18 @@ def _periods(
     )
 
 
-def _clients(days: list[list[_Played]], edges: FloatArray) -> dict[str, FloatArray]:
+def _clients(days: list[list[_Played]], edges: FloatArray, breakers: int) -> dict[str, FloatArray]:
     """What becomes of the requests in each period, all days counted together."""
     lengths = (REPLICAS * np.diff(edges)).tolist()
     crowds = [np.concatenate([one.crowds for one in each]) for each in zip(*days, strict=True)]
-    rows = [of_clients(*each) for each in zip(crowds, lengths, strict=True)]
+    rows = [of_clients(*each, breakers) for each in zip(crowds, lengths, strict=True)]
     found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     begun, gone = (
         np.array([sum(each[name].sum() for name in names) for each in crowds])
         for names in (("requests",), ("ended", "given_up"))
     )
-    of_none = {"attempts": begun == 0, "abandonment": gone == 0}
+    of_none = {"attempts": begun == 0, "abandonment": gone == 0, "breaker_refusals": begun == 0}
+    of_none = {name: none for name, none in of_none.items() if name in found}
     return found | {name: np.where(none, np.nan, found[name]) for name, none in of_none.items()}
 
 

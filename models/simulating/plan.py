@@ -30,6 +30,11 @@ GIVE_UP = (
     "jobs that go on for clients who have gone count in throughput and utilisation"
 )
 
+BREAKS = (
+    "the clients of a class share a circuit breaker; attempts that it refuses reach no server, and "
+    "count as attempts, not as losses"
+)
+
 IN_ROUNDS = (
     "the model gives visits, not routes: each job makes rounds of the stations that it still has "
     "to visit, in their order (2.4 visits are two, and a third in 40% of cases)"
@@ -101,6 +106,11 @@ class Jobs:
         if self.streams or self.population or not self.arrival_rate:
             return self.streams
         return (Stream(NONE, self.arrival_rate, self.arrival_scv),)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether its clients share a circuit breaker."""
+        return self.clients is not None and self.clients.breaks
 
     @property
     def burst(self) -> float:
@@ -231,6 +241,7 @@ class Blueprint:
             SHARED_SPEED: by_number,
             "service times with an scv are gamma-distributed": spread,
             GIVE_UP: self.gives_up,
+            BREAKS: any(jobs.breaks for jobs in self.classes),
             "the formula for response_time adds a constant to the time at stations": self.beyond,
         }
         return tuple(note for note, holds in notes.items() if holds)

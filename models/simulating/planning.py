@@ -1,8 +1,9 @@
 """How long to simulate, and what cannot be simulated, from the offered loads alone.
 
 A replica's warm-up is five relaxation times of the slowest station and two journeys, the timeouts
-and backoffs of clients included, as retries come only after these. A queue with
-utilisation rho and mean service time S at m servers has a relaxation time of about
+and backoffs of clients included, as retries come only after these; a circuit breaker counts as a
+station. A queue with utilisation rho and mean service time S at m servers has a relaxation time of
+about
 
     tau = S (1 + scv) / 2 max(1 / (m (1 + rho - 2 sqrt(rho) cos(pi / (N + 1)))), 1),
 
@@ -100,6 +101,7 @@ def schedule(
     known = loads or {}
     slowest = max(_relaxation(plan, k, known.get(p.name)) for k, p in enumerate(plan.places))
     slowest = max([slowest, *(_region_relaxation(plan, region, known) for region in plan.regions)])
+    slowest = max([slowest, *map(_breaker_relaxation, plan.crowd)])
     warm_up = RELAXATIONS * slowest + JOURNEYS * journey
     wanted = max((BEYOND / (1 - p / 100) for p in percentiles), default=0.0)
     rarest = max(wanted, FEWEST_OF_A_CLASS) / min(rates.values())
@@ -165,6 +167,15 @@ def _away(clients: Clients) -> float:
     waits = float(clients.backoff) * float(clients.backoff_factor) ** retries
     known = float(clients.timeout) if clients.gives_up else 0.0
     return float(shares @ (known + waits))
+
+
+def _breaker_relaxation(jobs: Jobs) -> float:
+    """Time in which a circuit breaker opens, is told of its probes, and fills its window [s]."""
+    clients = jobs.clients
+    if clients is None or not clients.breaks:
+        return 0.0
+    told = float(clients.circuit_breaker_of) + float(clients.circuit_breaker_probes)
+    return float(clients.circuit_breaker_open_for) + told / jobs.arrival_rate
 
 
 def _rate(plan: Blueprint, jobs: Jobs) -> float:

@@ -1,9 +1,10 @@
 """One replica: simulate past its warm-up, and collect results."""
 
+from collections.abc import Sequence
 from math import nan
 
 from headway.errors import Saturated
-from headway.models.simulating.plan import Blueprint, SimulatedStation
+from headway.models.simulating.plan import Blueprint, Jobs, SimulatedStation
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.playing.run import Counts, Run
 from headway.models.simulating.playing.score import Score
@@ -147,13 +148,14 @@ def _system(
 ) -> Results:
     """Results of all jobs, and of each class."""
     crowds = counts.crowds
-    results = _journeys(crowds, counts.times(), plan, window, percentiles)
+    results = _journeys(crowds, plan.classes, counts.times(), plan, window, percentiles)
     if plan.loses:
         lost = int(crowds["lost"].sum())
         others = sum(int(crowds[name].sum()) for name in ("ended", "late", "withdrawn"))
         results["loss_probability"] = lost / max(lost + others, 1)
     for c, jobs in enumerate(plan.classes) if name_classes(plan) else ():
-        own = _journeys(crowds[c : c + 1], counts.times(c), plan, window, percentiles)
+        one = crowds[c : c + 1], (jobs,), counts.times(c)
+        own = _journeys(*one, plan, window, percentiles)
         results |= {of_class(jobs.name, part): value for part, value in own.items()}
     return results
 
@@ -165,6 +167,7 @@ def name_classes(plan: Blueprint) -> bool:
 
 def _journeys(
     crowds: RowArray,
+    classes: Sequence[Jobs],
     times: Times,
     plan: Blueprint,
     window: float,
@@ -175,23 +178,38 @@ def _journeys(
     mean = float(crowds["taken"].sum()) / ended + plan.beyond if ended else nan
     results = {"throughput": (ended + late) / window, "response_time": mean}
     if plan.gives_up:
-        results |= of_clients(crowds, window)
+        results |= of_clients(crowds, window, sum(jobs.breaks for jobs in classes))
     for percent in percentiles:
         results[percentile_name(percent)] = times.percentile(percent) + plan.beyond
     return results
 
 
-def of_clients(crowds: RowArray, window: float) -> Results:
-    """What becomes of the requests of some classes in a time [s], and of the work done for them."""
+def of_clients(crowds: RowArray, window: float, breakers: int) -> Results:
+    """What becomes of the requests of some classes in a time, and of the work done for them.
+
+    Parameters
+    ----------
+    crowds, window
+        What was counted, by class, and in which time [s].
+    breakers
+        Number of these classes with a circuit breaker.
+    """
     requests, attempts = int(crowds["requests"].sum()), int(crowds["attempts"].sum())
     ended, given_up = int(crowds["ended"].sum()), int(crowds["given_up"].sum())
     useful, wasted = float(crowds["useful"].sum()), float(crowds["wasted"].sum())
-    return {
+    results = {
         "goodput": ended / window,
         "attempts": attempts / requests if requests else 1.0,
         "abandonment": given_up / max(given_up + ended, 1),
         "wasted_work": wasted / (useful + wasted) if wasted else 0.0,
     }
+    if breakers:
+        results |= {
+            "breaker_refusals": int(crowds["refused"].sum()) / max(attempts, 1),
+            "breaker_open": float(crowds["open"].sum()) / breakers / window,
+            "breaker_openings": int(crowds["openings"].sum()) / window,
+        }
+    return results
 
 
 def _stations(plan: Blueprint, counts: Counts, window: float) -> Results:

@@ -62,10 +62,11 @@ def score_of(plan: Blueprint) -> Score:
     routes += [
         list(_ways(jobs.ways.entry, _plainly(plan, c))) for c, jobs in enumerate(plan.classes)
     ]
+    classes = list(_classes(plan))
     home = [k for k, station in enumerate(stations) for _ in range(station.queues)]
     return Score(
         rows(Station, stations),
-        rows(Class, map(_class, plan.classes, [plan.beyond] * len(plan.classes))),
+        rows(Class, classes),
         rows(Source, arriving.sources),
         rows(Law, (*_laws(plan), *arriving.laws)),
         np.array([0, *accumulate(map(len, routes))], np.int64),
@@ -80,6 +81,7 @@ def score_of(plan: Blueprint) -> Score:
         tuple(region.limit for region in plan.regions),
         tuple(jobs.population if jobs.is_closed else 0 for jobs in plan.classes),
         tuple(_tokens(jobs.clients) for jobs in plan.classes),
+        sum(row.outcomes for row in classes),
         np.array(list(map(key_of, _streams(plan, names, arriving.sources))), np.uint64),
     )
 
@@ -171,6 +173,18 @@ def _rank(row: Station, name: str, discipline: Discipline) -> None:
     row.then_turn, row.then_priority, row.then_work = second
 
 
+def _classes(plan: Blueprint) -> Iterator[Class]:
+    """The rows of the classes; the outcomes of their breakers stand one after the other."""
+    kept = 0
+    for jobs in plan.classes:
+        row = _class(jobs, plan.beyond)
+        if jobs.clients is not None and jobs.breaks:
+            row.outcome = kept
+            _break(row, jobs.clients)
+        kept += row.outcomes
+        yield row
+
+
 def _class(jobs: Jobs, beyond: float) -> Class:
     waits = jobs.is_closed and jobs.think_time + beyond > 0
     rounds = jobs.ways.visits is not None
@@ -196,6 +210,13 @@ def _give_up(row: Class, clients: Clients) -> None:
     row.factor, row.jitter = float(clients.backoff_factor), float(clients.jitter)
     row.budget = float(clients.retry_budget)
     row.purse = inf if row.budget == inf else float(clients.retry_tokens)
+
+
+def _break(row: Class, clients: Clients) -> None:
+    """Write when the circuit breaker of some clients opens and closes."""
+    row.outcomes, row.probes = int(clients.circuit_breaker_of), int(clients.circuit_breaker_probes)
+    row.opens, row.reopens = map(clients.failures_of, (row.outcomes, row.probes))
+    row.open_for = float(clients.circuit_breaker_open_for)
 
 
 def _laws(plan: Blueprint) -> Iterator[Law]:

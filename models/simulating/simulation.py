@@ -159,5 +159,8 @@ def is_judged(name: str) -> bool:
     return name.rpartition(".")[0].partition(" ")[0] in ("", "class") and name not in SHARES
 
 
-SHARES = ("loss_probability", "abandonment", "wasted_work")
-"""Shares of jobs or of work, which may be too small for a relative half width."""
+BREAKER = ("breaker_refusals", "breaker_open", "breaker_openings")
+"""What a circuit breaker does."""
+
+SHARES = ("loss_probability", "abandonment", "wasted_work", *BREAKER)
+"""Shares of jobs, of work or of time, which may be too small for a relative half width."""

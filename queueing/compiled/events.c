@@ -382,10 +382,18 @@ static double next_arrival(Play *p, int64_t s)
     return sample(p, source_law(p, s));
 }
 
-/* Send an attempt for a client, which waits for its answer. */
+/* Send an attempt for a client, which waits for its answer, unless its breaker refuses that. */
 static void ask(Play *p, int64_t c)
 {
     Job *client = &p->job[c];
+    const Class *class = &p->class[client->class];
+    Crowd *crowd = &p->crowd[client->class];
+    crowd->attempts++;
+    if (class->outcomes && !lets_through(p, class, crowd)) {
+        come_back(p, c);
+        return;
+    }
+    client->asked = crowd->phase;
     int64_t j = take(p, client->class);
     if (j == NONE)
         return; /* never: room is made before each event */
@@ -394,9 +402,8 @@ static void ask(Play *p, int64_t c)
     client->peer = j;
     p->job[j].peer = c;
     p->job[j].asked = client->visit;
-    p->crowd[client->class].attempts++;
-    if (p->class[client->class].timeout < HUGE_VAL)
-        schedule(p, owner_of_job(p, c), p->now + p->class[client->class].timeout);
+    if (class->timeout < HUGE_VAL)
+        schedule(p, owner_of_job(p, c), p->now + class->timeout);
     go_on(p, j, client->entering);
 }
 
@@ -426,7 +433,7 @@ static void client_event(Play *p, int64_t c)
     }
     if (p->class[client->class].notices)
         withdraw(p, client->peer);
-    come_back(p, c);
+    disappoint(p, c);
 }
 
 static void source_event(Play *p, int64_t s)
@@ -526,7 +533,7 @@ static int64_t played(Play *p, double until, int64_t most)
 /* Play until a time, or for a number of events. */
 const char *play(const Argument *given)
 {
-    double until = given[24].number;
+    double until = given[25].number;
     Play p = {
         .station = (const void *)given[0].counts.at, .stations = ROWS(0, Station),
         .class = (const void *)given[1].counts.at, .classes = ROWS(1, Class),
@@ -553,6 +560,7 @@ const char *play(const Argument *given)
         .crowd = (void *)given[21].counts.at,
         .journey = (void *)given[22].counts.at, .journeys = ROWS(22, Journey),
         .left = given[23].counts.at,
+        .outcome = given[24].counts.at, .outcomes = given[24].counts.size,
     };
     if (ROWS(13, Clock) != 1 || given[10].counts.size != p.queues || p.sources < 0 ||
            given[16].counts.size != p.paces || ROWS(21, Crowd) != p.classes || p.ways < 0 ||
@@ -563,13 +571,15 @@ const char *play(const Argument *given)
     if (wrong)
         return wrong;
     p.now = p.clock->now;
-    p.clock->reason = played(&p, until, given[25].count);
+    p.clock->reason = played(&p, until, given[26].count);
     if (p.clock->reason == DONE && until > p.now) {
         p.now = until;
         for (ptrdiff_t q = 0; q < p.queues; q++)
             count(&p, q);
         for (ptrdiff_t g = 0; g < p.gates; g++)
             count_gate(&p, &p.gate[g]);
+        for (ptrdiff_t c = 0; c < p.classes; c++)
+            count_open(&p, &p.crowd[c]);
     }
     p.clock->now = p.now;
     return NULL;

@@ -12,6 +12,7 @@ enum { THINKING = -1, COMING = -2, AT_GATE = -3, UNUSED = -4, ASKING = -5, AWAY 
 enum { AT_ONCE, IN_TURN, RANKED, AT_RANDOM, SHARED, FORK, ORDERS };
 enum { LOST, AFTER_SERVICE, REPETITIVE };
 enum { RANDOM, SHORTEST, TWO_CHOICES, ROUND_ROBIN, CHOICES };
+enum { CLOSED, OPEN, HALF_OPEN };                           /* a circuit breaker */
 enum { DONE, MORE, CROWDED, RECORDED, ENDLESS };           /* why a call stops */
 
 /* The score */
@@ -35,7 +36,9 @@ typedef struct {
 typedef struct {
     int64_t closed, waits, rounds, priority;
     int64_t asks, impatient, notices, retries; /* of clients who may give up */
-    double timeout, returns, budget, purse, factor, jitter;
+    int64_t outcome, outcomes;                 /* of a breaker: where its outcomes begin, and how many */
+    int64_t opens, probes, reopens;            /* failures of these, or of the probes, that open it */
+    double timeout, returns, budget, purse, factor, jitter, open_for;
 } Class;
 typedef struct {
     int64_t class, station; /* no station: where its class enters */
@@ -90,7 +93,10 @@ typedef struct {
 } Gate;
 typedef struct {
     int64_t started, ended, lost, requests, attempts, withdrawn, late, given_up;
+    int64_t breaker, phase, passed, told, failed, place; /* of a breaker, in its present phase */
+    int64_t openings, refused;
     double taken, tokens, useful, wasted;
+    double until, since, open; /* when it ends to be open; time up to which it is counted; time open */
 } Crowd;
 typedef struct { int64_t class; double time; } Journey;
 
@@ -113,9 +119,10 @@ typedef struct {
     Gate *gate;
     Crowd *crowd;
     Journey *journey;
-    int64_t *left; /* at each source: jobs of its batch still to come */
+    int64_t *left;    /* at each source: jobs of its batch still to come */
+    int64_t *outcome; /* of the last attempts of each class with a breaker: whether they failed */
     ptrdiff_t stations, classes, sources, laws, rows, ways, speeds, paces, branches, sizes, tables;
-    ptrdiff_t queues, jobs, owners, events, streams, gates, journeys;
+    ptrdiff_t queues, jobs, owners, events, streams, gates, journeys, outcomes;
     double now;
     int hole; /* whether the top of the calendar is free */
 } Play;

@@ -77,7 +77,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(steady_steps, "rrrrrrrnwwwwwww") \
     ROW(closed_convolution, "rrrrriiriwwwwww") \
     ROW(passing_rounds, "iirrrdnwj") \
-    ROW(play, "iiiiiirrriiirjjjjjjjjjjjdn") \
+    ROW(play, "iiiiiirrriiirjjjjjjjjjjjjdn") \
     ROW(play_program, "iiiiijjjjjjjjdn") \
     ROW(explore_program, "iiiiirrijjjjjjwwjjjn") \
     ROW(balancing_sweeps, "iirrwn") \

@@ -81,6 +81,14 @@ static int wrong_clients(const Class *c)
            (c->asks && c->closed);
 }
 
+/* Whether a breaker is wrong, or its outcomes are not all there. */
+static int wrong_breaker(const Play *p, const Class *c)
+{
+    return OUTSIDE(c->outcome, 0, p->outcomes + 1) ||
+           OUTSIDE(c->outcomes, 0, p->outcomes - c->outcome + 1) || !(c->open_for >= 0) ||
+           (c->outcomes && (c->opens < 1 || c->probes < 1 || c->reopens < 1));
+}
+
 static const char *wrong_score(const Play *p)
 {
     const char *wrong = wrong_sizes(p);
@@ -102,7 +110,7 @@ static const char *wrong_score(const Play *p)
     if (wrong)
         return wrong;
     for (ptrdiff_t c = 0; c < p->classes; c++)
-        REFUSE(wrong_clients(&p->class[c]), "clients of a class");
+        REFUSE(wrong_clients(&p->class[c]) || wrong_breaker(p, &p->class[c]), "clients of a class");
     for (ptrdiff_t z = 0; z < p->sizes; z++)
         REFUSE(p->size[z].jobs < 1, "sizes of batches");
     for (ptrdiff_t r = 0; r < p->laws; r++)
@@ -144,6 +152,9 @@ static const char *wrong_state(const Play *p)
                OUTSIDE(s->target, NONE, p->queues) || s->round < 0 ||
                OUTSIDE(s->server, NONE, at && at->pace != NONE ? at->servers : 0), "jobs");
     }
+    for (ptrdiff_t b = 0; b < p->classes; b++)
+        REFUSE(OUTSIDE(p->crowd[b].place, 0, p->class[b].outcomes ? p->class[b].outcomes : 1),
+               "outcomes of attempts");
     for (ptrdiff_t k = 0; k < p->paces; k++)
         REFUSE(no_job(p, p->server[k]), "jobs at servers");
     for (ptrdiff_t e = 0; e < c->size; e++)

@@ -1,7 +1,7 @@
 """The behaviour of clients: how long they wait, when they give up, and how they retry."""
 
 from dataclasses import fields, replace
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,13 @@ PURSE = 100.0
 
 FIRST = 10.0
 """Tokens in a retry budget at the start, if its largest number allows."""
+
+
+OUTCOMES, PROBES = 100.0, 10.0
+"""Outcomes that a circuit breaker keeps, and its probes, unless given: those of resilience4j."""
+
+MOST_OUTCOMES = 1_000_000
+"""Most outcomes that a circuit breaker may keep, and most probes: chosen, for memory."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,18 @@ class Clients:
         first attempt adds so many tokens, and a retry takes one.
     retry_tokens
         Largest number of tokens, 1 or more; 10 of them are there at the start.
+    circuit_breaker_failures
+        Share of failures, above 0 and up to 1, at which the circuit breaker opens that all clients
+        of the class share; infinite without one. Then it refuses their attempts, before any server
+        sees them.
+    circuit_breaker_of
+        Number of attempts, the last ones that it let through and that have ended, of which that
+        share is taken; with fewer since it closed it stays closed.
+    circuit_breaker_open_for
+        Time for which it is open [s], 0 or more; then it is half-open.
+    circuit_breaker_probes
+        Attempts that it lets through then, until all of them have ended: with that share of
+        failures or more among them it opens again, otherwise it closes.
 
     Raises
     ------
@@ -77,6 +96,10 @@ class Clients:
     jitter: Amount = 0.0
     retry_budget: Amount = inf
     retry_tokens: Amount = PURSE
+    circuit_breaker_failures: Amount = inf
+    circuit_breaker_of: Amount = OUTCOMES
+    circuit_breaker_open_for: Amount = 0.0
+    circuit_breaker_probes: Amount = PROBES
 
     def __post_init__(self) -> None:
         for name in ("patience", "timeout"):
@@ -93,6 +116,23 @@ class Clients:
             lambda s: (s >= 0) & ((s <= 1) | np.isinf(s)),
             "from 0 to 100%",
         )
+        self._check_breaker()
+
+    def _check_breaker(self) -> None:
+        check_domain(
+            "circuit_breaker: failures",
+            self.circuit_breaker_failures,
+            lambda s: (s > 0) & ((s <= 1) | np.isinf(s)),
+            "above 0 and up to 100%",
+        )
+        check_not_negative("circuit_breaker: open_for", self.circuit_breaker_open_for)
+        for part in ("of", "probes"):
+            check_domain(
+                f"circuit_breaker: {part}",
+                getattr(self, f"circuit_breaker_{part}"),
+                lambda n: (n >= 1) & (n <= MOST_OUTCOMES) & (n == np.floor(n)),
+                f"a whole number from 1 to {MOST_OUTCOMES:,}",
+            )
 
     @property
     def attempts(self) -> Amount:
@@ -114,6 +154,21 @@ class Clients:
         """Whether clients retry."""
         return bool(np.any(np.asarray(self.retries) > 0))
 
+    @property
+    def breaks(self) -> bool:
+        """Whether they share a circuit breaker."""
+        return bool(np.any(np.isfinite(self.circuit_breaker_failures)))
+
+    def failures_of(self, attempts: float) -> int:
+        """Failures among so many attempts at which the circuit breaker opens, at one point.
+
+        Examples
+        --------
+        >>> Clients(circuit_breaker_failures=0.07).failures_of(100.0)
+        7
+        """
+        return max(ceil(float(self.circuit_breaker_failures) * attempts * (1 - _ROUNDED)), 1)
+
     def spread(self, shape: tuple[int, ...]) -> "Clients":
         """The same with every number as a flat array over operating points."""
         numbers: dict[str, Any] = {
@@ -133,12 +188,15 @@ class Clients:
         return replace(self, **numbers)
 
 
+_ROUNDED = 1e-12  # by which a product of a share and a number may exceed the whole number meant
+
+
 def _is_count(count: Any) -> Any:
     return (count >= 0) & ((count == np.floor(count)) | np.isinf(count))
 
 
 def check_returns(clients: Clients, *, loses: bool) -> None:
-    """Refuse retries if no attempt can fail.
+    """Refuse retries and circuit breakers if no attempt can fail.
 
     Parameters
     ----------
@@ -152,13 +210,18 @@ def check_returns(clients: Clients, *, loses: bool) -> None:
     InvalidParameter
         In one line.
     """
-    if clients.returns and not (clients.leaves or clients.gives_up or loses):
+    fails = clients.leaves or clients.gives_up or loses
+    if clients.returns and not fails:
         raise InvalidParameter(
             "retries need a timeout, so that there is something to ask again for; give timeout or "
             "delete retries"
         )
+    if clients.breaks and not fails:
+        raise InvalidParameter(
+            "a circuit_breaker needs attempts that can fail; give timeout or delete circuit_breaker"
+        )
     endless = np.isinf(clients.retries) & (np.asarray(clients.backoff) == 0)
-    if loses and np.any(endless):
+    if (loses or clients.breaks) and np.any(endless):
         raise InvalidParameter(
             "retries without end need a backoff where jobs are refused, or no time passes between "
             "them; give backoff"

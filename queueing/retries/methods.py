@@ -47,6 +47,13 @@ def no_clients(network: Network) -> str:
     return "" if network.clients is not None else "its clients wait; use method auto"
 
 
+def breaks(network: Network) -> str:
+    """Refuse clients that share a circuit breaker: each attempt depends on those before it."""
+    if network.clients is None or not network.clients.breaks:
+        return ""
+    return "no law is known of a circuit breaker; simulate, or delete circuit_breaker"
+
+
 def no_lone_queue(network: Network) -> str:
     """Refuse all but one queue of exponential servers that each attempt visits once."""
     kinds = (MM1, MMm, MM1K, MMmK)

@@ -137,3 +137,135 @@ def _moves(n, o, rate, servers, room, persistence, backoff, patience):
     else:
         yield (n, o + 1), rate * persistence
         yield (n, o - 1), again * (1 - persistence)
+
+
+@dataclass
+class Guarded(Apart):
+    """The same clients with a circuit breaker, told only of attempts of its present period."""
+
+    share: float = 0.5
+    of: int = 10
+    open_for: float = 5.0
+    probes: int = 3
+    state: str = "closed"
+    period: int = 0
+    passed: int = 0
+    told: list = field(default_factory=list)
+    sent_in: dict = field(default_factory=dict)
+
+    def turn(self, state):
+        self.state, self.period, self.passed, self.told = state, self.period + 1, 0, []
+        if state == "open":
+            self.tell("openings")
+            self.at(self.open_for, self.turn, "half-open")
+
+    def send(self, request):
+        full = self.state == "half-open" and self.passed == self.probes
+        if self.state == "open" or full:
+            request.attempts += 1
+            request.waits = True
+            self.tell("attempts")
+            self.tell("barred")
+            Apart.fail(self, request, request.attempts)
+            return
+        self.passed += 1
+        self.sent_in[id(request)] = self.period
+        super().send(request)
+
+    def judge(self, request, failed):
+        if self.sent_in.pop(id(request)) != self.period:
+            return
+        self.told.append(failed)
+        size = self.probes if self.state == "half-open" else self.of
+        last = self.told[-size:]
+        if len(last) < size:
+            return
+        if sum(last) >= self.share * size:
+            self.turn("open")
+        elif self.state == "half-open":
+            self.turn("closed")
+
+    def fail(self, request, attempt):
+        if request.waits_for(attempt):
+            self.judge(request, failed=True)
+        super().fail(request, attempt)
+
+    def end(self, request, attempt, work):
+        if request.waits_for(attempt):
+            self.judge(request, failed=False)
+            self.tell("answered")
+        super().end(request, attempt, work)
+
+
+IDLE, STRANGER, OWN = range(3)
+"""The job at the server, if any, is of an earlier phase of the breaker, or of the present one."""
+
+
+@dataclass(frozen=True)
+class GuardedServer:
+    """M/M/1/1 with services of mean 1, whose clients have a breaker and do not retry.
+
+    Closed and half-open it is a Markov chain of the job at the server, the probes so far (None if
+    closed) and the outcomes; while it is open the server only ends its job. From opening to opening
+    that is a Markov renewal process, of two kinds: the server is then idle (0) or busy (1).
+    """
+
+    rate: float
+    of: int
+    opens: int
+    probes: int
+    reopens: int
+    open_for: float
+
+    def after(self, server, passed, told):
+        """The state after an outcome, or the kind of opening."""
+        size, most = (self.of, self.opens) if passed is None else (self.probes, self.reopens)
+        told = told[-size:]
+        if len(told) < size:
+            return (server, passed, told)
+        if sum(told) >= most:
+            return int(server != IDLE)
+        return (server, None, told if passed is None else ())
+
+    def moves(self, state):
+        server, passed, told = state
+        if server == OWN:
+            yield self.after(IDLE, passed, (*told, 0)), 1.0
+        if server == STRANGER:
+            yield (IDLE, passed, told), 1.0
+        if passed == self.probes:
+            return
+        more = None if passed is None else passed + 1
+        busy = server != IDLE
+        yield (self.after(server, more, (*told, 1)) if busy else (OWN, more, told)), self.rate
+
+    def law(self):
+        """Shares of time open and of attempts refused by it, openings and answers a second."""
+        states = [(IDLE, 0, ()), (STRANGER, 0, ())]
+        for state in states:
+            found = (to for to, _ in self.moves(state) if not isinstance(to, int))
+            states += [to for to in found if to not in states]
+        place = dict(zip(states, range(len(states)), strict=True)) | {0: -2, 1: -1}
+        speeds = np.zeros((len(states), len(states) + 2))
+        for state in states:
+            for to, speed in self.moves(state):
+                speeds[place[state], place[to]] += speed
+        away, opened = np.diag(speeds.sum(axis=1)) - speeds[:, :-2], speeds[:, -2:]
+        stays = np.exp(-self.open_for)
+        starts = np.zeros((2, len(states)))
+        starts[0, 0], starts[1, :2] = 1.0, (1 - stays, stays)
+        spent = np.linalg.solve(away.T, starts.T).T  # in each state, until it opens again
+        turns = spent @ opened
+        kinds = np.array([turns[1, 0], turns[0, 1]]) / (turns[1, 0] + turns[0, 1])
+        busy, full = ([test(s) for s in states] for test in (self.is_busy, self.is_full))
+        cycle = kinds @ (self.open_for + spent.sum(axis=1))
+        barred = kinds @ (self.open_for + spent @ full) / cycle
+        answered = kinds @ ([0.0, 1 - stays] + spent @ busy) / cycle
+        return self.open_for / cycle, barred, 1 / cycle, answered
+
+    @staticmethod
+    def is_busy(state):
+        return state[0] != IDLE
+
+    def is_full(self, state):
+        return state[1] == self.probes

@@ -173,6 +173,21 @@ def _clients_of_classes(discipline, servers):
     return score_of(blueprint(graph.at()))
 
 
+def _breakers_of_classes():
+    graph = ModelGraph("classes").job_class("web", arrival_rate=1.5)
+    graph = graph.job_class("log", arrival_rate=0.4).job_class("batch", arrival_rate=0.4)
+    graph = graph.station("cpu", MMm(0.7, 2))
+    graph = graph.impatient({"timeout": 1.0, **BREAKS}, "web")
+    return score_of(blueprint(graph.impatient({**_GIVES_UP, **BREAKS}, "batch").at()))
+
+
+BREAKS = {
+    "circuit_breaker_failures": 0.4,
+    "circuit_breaker_of": 5,
+    "circuit_breaker_open_for": 3.0,
+    "circuit_breaker_probes": 3,
+}
+
 _GIVES_UP = {
     "timeout": 2.0,
     "retries": 3,
@@ -244,6 +259,11 @@ PLAYED = {
     "ghosts": lambda: _clients(MM1(0.8), 0.9, _GIVES_UP),
     "ghosts, dropped when old": lambda: _clients(MM1(0.8), 1.2, _GIVES_UP, oldest=1.5),
     "ghosts, in a room": lambda: _clients(MMmK(0.8, 2, 4), 2.2, {**_GIVES_UP, "retries": 1e30}),
+    "a breaker": lambda: _clients(MMmK(0.8, 2, 4), 3.5, {**_GIVES_UP, **BREAKS}),
+    "a breaker, noticed": lambda: _clients(
+        MMm(0.8, 2), 2.2, {**_GIVES_UP, **BREAKS, "patience": 1.0}, notices=True
+    ),
+    "breakers of classes": _breakers_of_classes,
     "noticed": lambda: _clients(MMm(0.8, 2), 2.2, _GIVES_UP, notices=True),
     "noticed, shared": lambda: _clients(MMm(0.8, 2), 2.2, _GIVES_UP, notices=True, discipline="ps"),
     "noticed, in a batch": lambda: _clients(

@@ -1,6 +1,6 @@
 """The shape of ``[arrivals]``: the rate of jobs from outside, their pattern, and their patience."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from headway.models.files.building.shapes import (
     FieldsTable,
     Json,
     Keys,
+    KeysTable,
     KeyTable,
     Plain,
     Scalar,
@@ -46,6 +47,25 @@ SPREAD = ("patience", "backoff")
 """Times that may be given as a mean and an scv."""
 
 
+BREAKER = "circuit_breaker"
+"""The key of a table of numbers, those of the clients' breaker."""
+
+BREAKER_NUMBERS: KeyTable = {
+    "failures": TableKey(
+        _PLAIN, "Share of failures among attempts at which it opens, such as 50%.", needed=True
+    ),
+    "of": TableKey(_PLAIN, "How many attempts, the last that have ended; 100 by default."),
+    "open_for": TableKey(
+        _PLAIN, "Time for which it then refuses all attempts, before it is half-open.", needed=True
+    ),
+    "probes": TableKey(_PLAIN, "Attempts that it lets through to close again; 10 by default."),
+}
+"""What a circuit breaker may say."""
+
+TABLES: Mapping[str, Iterable[str]] = dict.fromkeys(SPREAD, ("scv",)) | {BREAKER: BREAKER_NUMBERS}
+"""Numbers that may be tables, and the parts that have names of their own."""
+
+
 @dataclass(frozen=True)
 class TimeSchema(Schema):
     """A mean time, or a table of the mean and the squared coefficient of variation."""
@@ -65,23 +85,45 @@ class TimeSchema(Schema):
         return {"type": ["string", "number", "object"], **table, "additionalProperties": False}
 
 
-def parts_of_times(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, Scalar]]:
-    """The key of each number, its name, and its value; a mean and its scv have two names.
+def parts_of(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str, Scalar]]:
+    """The key of each number, its name, and its value; those of a table have a name each.
 
     Examples
     --------
-    >>> list(parts_of_times({"retries": 3, "backoff": {"mean": "50 ms", "scv": 1}}))[1:]
+    >>> list(parts_of({"retries": 3, "backoff": {"mean": "50 ms", "scv": 1}}))[1:]
     [('backoff', 'backoff', '50 ms'), ('backoff', 'backoff_scv', 1)]
     """
     for key, value in numbers.items():
         for part, number in (value if isinstance(value, dict) else {"mean": value}).items():
-            yield key, f"{key}_scv" if part == "scv" else key, number
+            yield key, key if part == "mean" else f"{key}_{part}", number
+
+
+def gathered(terms: Iterable[tuple[str, Any]], tables: Mapping[str, Iterable[str]]) -> Json:
+    """The reverse: numbers by key, those of each table together if a part of it is given.
+
+    Examples
+    --------
+    >>> gathered([("backoff", 0.05), ("backoff_scv", 1)], {"backoff": ("scv",)})
+    {'backoff': {'mean': 0.05, 'scv': 1}}
+    """
+    numbers = dict(terms)
+    for key, parts in tables.items():
+        given = {part: numbers.pop(name) for part in parts if (name := f"{key}_{part}") in numbers}
+        if given:
+            numbers[key] = ({"mean": numbers[key]} if key in numbers else {}) | given
+    return numbers
 
 
 CLIENT: KeyTable = {
     name: TableKey(TimeSchema() if name in SPREAD else Plain(), doc)
     for name, doc in CLIENT_NUMBERS.items()
-} | {NOTICES: TableKey(Truth(), "Whether servers stop to work for a client that has gone.")}
+} | {
+    BREAKER: TableKey(
+        KeysTable(BREAKER_NUMBERS),
+        "What refuses the attempts of all clients, once many have failed: { failures, open_for }.",
+    ),
+    NOTICES: TableKey(Truth(), "Whether servers stop to work for a client that has gone."),
+}
 """What a class of jobs, or arrivals, may say about clients."""
 
 

@@ -25,6 +25,7 @@ FIELD_UNITS = {
     "patience": unit("s"),
     "timeout": unit("s"),
     "backoff": unit("s"),
+    "circuit_breaker_open_for": unit("s"),
     "drop_older_than": unit("s"),
     "interval": unit("s"),
     "stabilisation": unit("s"),

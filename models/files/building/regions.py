@@ -1,6 +1,6 @@
 """Regions and the autoscaler of a model file."""
 
-from headway.models.files.building.arrivals import parts_of_times
+from headway.models.files.building.arrivals import parts_of
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import FIELD_UNITS, expression
 from headway.models.language.units import ONE, unit
@@ -25,7 +25,7 @@ class Regions(Entries):
             return graph
         scales, metric = str(entry.pop("scales")), str(entry.pop("metric", "utilisation"))
         own, numbers = str(entry.pop("asks_for", "")), {}
-        for _, key, text in parts_of_times(entry):
+        for _, key, text in parts_of(entry):
             wanted = FIELD_UNITS.get(key, ONE)
             if key == "target" and metric == "rate":
                 wanted = unit("op/s")

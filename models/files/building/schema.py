@@ -15,6 +15,7 @@ from headway.models.files.building.shapes import (
     Json,
     Keyed,
     Keys,
+    KeysTable,
     KeyTable,
     ListOf,
     Number,
@@ -27,8 +28,6 @@ from headway.models.files.building.shapes import (
     TableOf,
     Texts,
     TextSchema,
-    keyed,
-    refuse_unknown,
     table,
 )
 from headway.models.structure.loads import Load
@@ -402,25 +401,6 @@ AUTOSCALER: KeyTable = {
 }
 """What a model file may say about an autoscaler."""
 
-
-class _Autoscaler(Schema):
-    """The table of an autoscaler, by its keys."""
-
-    def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
-        """Read the table."""
-        given = table(value, keys)
-        refuse_unknown(given, AUTOSCALER, keys)
-        for key, known in AUTOSCALER.items():
-            if known.needed and key not in given:
-                msg = f"the key {key!r} is missing"
-                raise Fault(msg, keys)
-        return {key: AUTOSCALER[key].shape(each, (*keys, key)) for key, each in given.items()}
-
-    def described(self) -> Json:
-        """Describe every key."""
-        return keyed(AUTOSCALER)
-
-
 _ALTERNATIVE: KeyTable = {
     "weight": TableKey(
         RealSchema(), "Its share of the support, above 0; the file's own model has what is left."
@@ -473,7 +453,7 @@ _MODEL = FieldsTable(
         ),
         "regions": TableKey(TableOf(_REGION), "Limits shared by several stations, by name."),
         "autoscaler": TableKey(
-            _Autoscaler(), "Sets a parameter as load comes and goes, as Kubernetes does."
+            KeysTable(AUTOSCALER), "Sets a parameter as load comes and goes, as Kubernetes does."
         ),
         "draws": TableKey(
             FieldsTable(DrawsEntry, {"sets": TableKey(_TEXT, _SETS)}),

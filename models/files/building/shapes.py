@@ -315,6 +315,27 @@ class FieldsTable(Schema):
 
 
 @dataclass(frozen=True)
+class KeysTable(Schema):
+    """A table by its keys, as it stands there."""
+
+    keys: KeyTable
+
+    def __call__(self, value: Any, keys: Keys) -> dict[str, Any]:
+        """Read the table."""
+        given = table(value, keys)
+        refuse_unknown(given, self.keys, keys)
+        for key, known in self.keys.items():
+            if known.needed and key not in given:
+                msg = f"the key {key!r} is missing"
+                raise Fault(msg, keys)
+        return {key: self.keys[key].shape(each, (*keys, key)) for key, each in given.items()}
+
+    def described(self) -> Json:
+        """Describe every key."""
+        return keyed(self.keys)
+
+
+@dataclass(frozen=True)
 class Keyed(Schema):
     """A table whose keys are checked later, when its kind is known.
 

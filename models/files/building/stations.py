@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from headway.errors import nearest
-from headway.models.files.building.arrivals import CLIENT, ENDLESS, NOTICES, parts_of_times
+from headway.models.files.building.arrivals import CLIENT, ENDLESS, NOTICES, parts_of
 from headway.models.files.building.entries import Entries
 from headway.models.files.building.expressions import (
     FIELD_UNITS,
@@ -119,7 +119,7 @@ class Stations(Entries):
         if not given:
             return graph
         notices, numbers = bool(given.pop(NOTICES, False)), {}
-        for key, name, text in parts_of_times(given):
+        for key, name, text in parts_of(given):
             wanted, endless = FIELD_UNITS.get(name, ONE), name in ENDLESS and is_unlimited(text)
             numbers[name] = inf if endless else expression(text, graph, wanted, f"{what}: {key}")
         graph = graph.impatient(numbers, job_class, server_notices=notices)

@@ -35,6 +35,9 @@ _CLIENTS: dict[str, tuple[Unit, str | None, Writer | None]] = {
     "attempts": (ONE, "attempts", scaled),
     "abandonment": (SHARE, "given up", common),
     "wasted_work": (ONE, None, None),
+    "breaker_refusals": (SHARE, "refused", common),
+    "breaker_open": (SHARE, "breaker open", common),
+    "breaker_openings": (unit("openings/s"), None, None),
 }
 """How the outputs of clients that give up are shown: unit, column title, and number format."""
 

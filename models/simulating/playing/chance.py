@@ -56,6 +56,7 @@ class Play:
         self.crowd: list[Crowd] = read_rows(Crowd, state[8])
         self.journey: list[Journey] = read_rows(Journey, state[9])
         self.left: list[int] = state[10].tolist()
+        self.outcome: list[int] = state[11].tolist()
         self.stations, self.classes = len(self.station), len(self.class_)
         self.sources, self.queues = len(self.source), len(self.queue)
         self.laws, self.rows = len(self.law), len(self.row) - 1
@@ -73,7 +74,7 @@ class Play:
         write_rows(Gate, state[7], self.gate)
         write_rows(Crowd, state[8], self.crowd)
         write_rows(Journey, state[9], self.journey)
-        state[10][:] = self.left
+        state[10][:], state[11][:] = self.left, self.outcome
 
 
 def rounds_stream(p: Play, class_: int) -> int:

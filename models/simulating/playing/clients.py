@@ -1,7 +1,7 @@
 """The pool of jobs, and clients that may give up: the twin of ``clients.h``, in the same order."""
 
 from headway.models.simulating.playing.chance import Play
-from headway.models.simulating.playing.rows import Job, Where
+from headway.models.simulating.playing.rows import Breaker, Class, Crowd, Job, Where
 from headway.queueing.playing.calendar import cancel, schedule
 from headway.queueing.playing.chance import drawn, sample
 from headway.queueing.playing.rows import NONE
@@ -64,11 +64,78 @@ def drop(p: Play, j: int) -> None:
     p.clock.jobs -= 1
 
 
+# The circuit breaker of a class
+
+
+def count_open(p: Play, crowd: Crowd) -> None:
+    """Count for how long a breaker was open."""
+    end = min(p.now, crowd.until)
+    if end > crowd.since:
+        crowd.open += end - crowd.since
+    crowd.since = p.now
+
+
+def _begin_phase(crowd: Crowd, breaker: Breaker) -> None:
+    crowd.breaker = breaker
+    crowd.phase += 1
+    crowd.passed = crowd.told = crowd.failed = crowd.place = 0
+
+
+def _open_circuit(p: Play, class_: Class, crowd: Crowd) -> None:
+    count_open(p, crowd)
+    _begin_phase(crowd, Breaker.OPEN)
+    crowd.openings += 1
+    crowd.until = p.now + class_.open_for
+
+
+def lets_through(p: Play, class_: Class, crowd: Crowd) -> bool:
+    """Whether a breaker lets the next attempt through."""
+    if crowd.breaker == Breaker.OPEN and p.now >= crowd.until:
+        _begin_phase(crowd, Breaker.HALF_OPEN)
+    tried = crowd.breaker == Breaker.HALF_OPEN and crowd.passed >= class_.probes
+    if crowd.breaker == Breaker.OPEN or tried:
+        crowd.refused += 1
+        return False
+    crowd.passed += 1
+    return True
+
+
+def _tell_probe(p: Play, class_: Class, crowd: Crowd) -> None:
+    """Let the last of the probes close the circuit, or open it again."""
+    if crowd.told < class_.probes:
+        return
+    if crowd.failed >= class_.reopens:
+        _open_circuit(p, class_, crowd)
+    else:
+        _begin_phase(crowd, Breaker.CLOSED)
+
+
+def tell(p: Play, client: Job, failed: int) -> None:
+    """Tell a breaker that an attempt has ended, which it let through in its present phase."""
+    class_, crowd = p.class_[client.class_], p.crowd[client.class_]
+    if class_.outcomes == 0 or client.asked != crowd.phase:
+        return
+    crowd.failed += failed
+    if crowd.breaker == Breaker.HALF_OPEN:
+        crowd.told += 1
+        _tell_probe(p, class_, crowd)
+        return
+    place = class_.outcome + crowd.place
+    if crowd.told < class_.outcomes:
+        crowd.told += 1
+    else:
+        crowd.failed -= p.outcome[place]
+    p.outcome[place] = failed
+    crowd.place = (crowd.place + 1) % class_.outcomes
+    if crowd.told == class_.outcomes and crowd.failed >= class_.opens:
+        _open_circuit(p, class_, crowd)
+
+
 # Clients
 
 
 def come_back(p: Play, c: int) -> None:
-    """Let a client whose attempt failed back off and retry later, or give up."""
+    """Let a client whose attempt failed or was refused back off and retry, or give up."""
     client = p.job[c]
     class_, crowd = p.class_[client.class_], p.crowd[client.class_]
     law = backoff_law(p, client.class_)
@@ -91,6 +158,12 @@ def come_back(p: Play, c: int) -> None:
     schedule(p, owner_of_job(p, c), p.now + wait)
 
 
+def disappoint(p: Play, c: int) -> None:
+    """Let an attempt fail for which its client waits."""
+    tell(p, p.job[c], 1)
+    come_back(p, c)
+
+
 def fail(p: Play, j: int) -> None:
     """Tell a client that still waits that its attempt failed: it was refused, or left a line."""
     job = p.job[j]
@@ -98,7 +171,7 @@ def fail(p: Play, j: int) -> None:
         return
     p.crowd[job.born].wasted += job.spent
     if p.job[job.peer].visit == job.asked:
-        come_back(p, job.peer)
+        disappoint(p, job.peer)
 
 
 def answer(p: Play, job: Job) -> bool:
@@ -109,6 +182,7 @@ def answer(p: Play, job: Job) -> bool:
         crowd.wasted += job.spent
         return False
     crowd.useful += job.spent
+    tell(p, p.job[c], 0)
     cancel(p, owner_of_job(p, c))
     drop(p, c)
     return True

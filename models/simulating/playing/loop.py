@@ -13,7 +13,10 @@ from headway.kinds import FloatArray
 from headway.models.simulating.playing.chance import Play, batch_size
 from headway.models.simulating.playing.clients import (
     come_back,
+    count_open,
+    disappoint,
     fail,
+    lets_through,
     owner_of_job,
     source_law,
     take,
@@ -52,11 +55,16 @@ def next_arrival(p: Play, s: int) -> float:
 
 def _ask(p: Play, c: int) -> None:
     client = p.job[c]
-    class_, j = p.class_[client.class_], take(p, client.class_)
+    class_, crowd = p.class_[client.class_], p.crowd[client.class_]
+    crowd.attempts += 1
+    if class_.outcomes and not lets_through(p, class_, crowd):
+        come_back(p, c)
+        return
+    client.asked = crowd.phase
+    j = take(p, client.class_)
     client.queue, client.visit, client.peer = Where.ASKING, p.clock.visits, j
     p.clock.visits += 1
     p.job[j].peer, p.job[j].asked = c, client.visit
-    p.crowd[client.class_].attempts += 1
     if class_.timeout < inf:
         schedule(p, owner_of_job(p, c), p.now + class_.timeout)
     go_on(p, j, client.entering)
@@ -79,7 +87,7 @@ def _client_event(p: Play, c: int) -> None:
         return
     if p.class_[client.class_].notices:
         withdraw(p, client.peer)
-    come_back(p, c)
+    disappoint(p, c)
 
 
 def begin_request(p: Play, class_: int, station: int = NONE) -> None:
@@ -191,6 +199,7 @@ def play(
     crowds: IntArray,
     journeys: IntArray,
     left: IntArray,
+    outcomes: IntArray,
     until: float,
     most: int,
 ) -> None:
@@ -202,7 +211,7 @@ def play(
         The arrays of a `Score`; rows as int64 in one dimension.
     sizes, tables
         Further arrays of the `Score`.
-    clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left
+    clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left, outcomes
         The arrays of a `State`, in the same form; they are changed.
     until
         The time at which to stop [s].
@@ -210,7 +219,8 @@ def play(
         The most events.
     """
     score = (stations, classes, sources, laws, routes, ways, speeds, paces)
-    state = (clock, queues, jobs, servers, places, events, streams, gates, crowds, journeys, left)
+    moving = (clock, queues, jobs, servers, places, events, streams, gates, crowds)
+    state = (*moving, journeys, left, outcomes)
     p = Play((*score, np.ravel(visits), branches, home, sizes, tables), state)
     p.clock.reason = _played(p, until, most)
     if p.clock.reason == Reason.DONE and until > p.now:
@@ -219,5 +229,7 @@ def play(
             count(p, q)
         for gate in p.gate:
             count_gate(p, gate)
+        for crowd in p.crowd:
+            count_open(p, crowd)
     p.clock.now = p.now
     p.write(state)

@@ -49,6 +49,14 @@ class Where(IntEnum):
     AWAY = -6
 
 
+class Breaker(IntEnum):
+    """The state of a class's circuit breaker."""
+
+    CLOSED = 0
+    OPEN = 1
+    HALF_OPEN = 2
+
+
 class Reason(IntEnum):
     """Why a call stopped: the time or number of events is reached, an array is full, or a loop."""
 
@@ -101,6 +109,11 @@ class Class:
     with a probability of ``returns``, if there is a token: a first attempt adds ``budget`` tokens,
     and at most ``purse`` are kept. The backoff follows a law; it grows by ``factor`` from retry to
     retry, and ``jitter`` spreads it to either side.
+
+    A circuit breaker keeps the last ``outcomes`` of the class's attempts, from ``outcome`` on in
+    an array; none means that there is no breaker. It opens when these are as many and ``opens`` of
+    them are failures, for a time ``open_for``; then ``probes`` pass, of which ``reopens`` failures
+    open it again.
     """
 
     closed: int = 0
@@ -111,12 +124,18 @@ class Class:
     impatient: int = 0
     notices: int = 0
     retries: int = 0
+    outcome: int = 0
+    outcomes: int = 0
+    opens: int = 0
+    probes: int = 0
+    reopens: int = 0
     timeout: float = inf
     returns: float = 1.0
     budget: float = inf
     purse: float = inf
     factor: float = 1.0
     jitter: float = 0.0
+    open_for: float = 0.0
 
 
 @dataclass(slots=True)
@@ -213,7 +232,8 @@ class Job:
 
     For an attempt, ``peer`` is the client, whose visit is ``asked`` as long as it waits for the
     attempt. For a client, ``peer`` is the attempt, ``left`` the number of retries left,
-    ``entering`` where it enters, and ``key`` the next backoff over the first.
+    ``entering`` where it enters, ``key`` the next backoff over the first, and ``asked`` the phase
+    of the breaker that let its attempt through.
     """
 
     class_: int = 0
@@ -269,6 +289,10 @@ class Crowd:
     If clients may give up: requests and attempts, attempts withdrawn by clients, attempts that
     ended after their client had gone, and requests given up; tokens for retries; and the work in
     attempts answered in time, and in others.
+
+    Of a circuit breaker: its state, and the number of its phase, in which so many attempts passed,
+    were told to it and failed; the place of the next outcome; how often it opened, and the attempts
+    that it refused; until when it is open, up to when that is counted, and the time open.
     """
 
     started: int = 0
@@ -279,10 +303,21 @@ class Crowd:
     withdrawn: int = 0
     late: int = 0
     given_up: int = 0
+    breaker: int = Breaker.CLOSED
+    phase: int = 0
+    passed: int = 0
+    told: int = 0
+    failed: int = 0
+    place: int = 0
+    openings: int = 0
+    refused: int = 0
     taken: float = 0.0
     tokens: float = inf
     useful: float = 0.0
     wasted: float = 0.0
+    until: float = 0.0
+    since: float = 0.0
+    open: float = 0.0
 
 
 @dataclass(slots=True)

@@ -167,6 +167,6 @@ def arguments(score: Score, state: State) -> tuple[Any, ...]:
         *(score.sizes, score.tables),
         *(state.clock, state.queues, state.jobs, state.servers, state.places),
         *(state.events, state.streams, state.gates, state.crowds, state.journeys),
-        state.left,
+        *(state.left, state.outcomes),
     )
     return tuple(array.view(np.int64) if array.dtype.names else array for array in arrays)

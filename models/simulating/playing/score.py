@@ -43,6 +43,8 @@ class Score:
         Number of jobs of each class at the start.
     tokens
         Tokens for retries of each class, at the start.
+    outcomes
+        Outcomes of attempts that the circuit breakers of all classes keep.
     keys
         A key for each stream, derived from its name.
     """
@@ -63,4 +65,5 @@ class Score:
     limits: tuple[int, ...]
     crowd: tuple[int, ...]
     tokens: tuple[float, ...]
+    outcomes: int
     keys: NDArray[np.uint64]

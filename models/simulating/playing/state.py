@@ -23,7 +23,7 @@ COUNTED = {
     "gates": ("entered", "waiting_area", "inside_area", "full"),
     "crowds": (
         *("ended", "lost", "taken", "requests", "attempts", "withdrawn", "late", "given_up"),
-        *("useful", "wasted"),
+        *("useful", "wasted", "openings", "refused", "open"),
     ),
 }
 """Fields of the state's arrays that count events, and are reset after a warm-up."""
@@ -46,6 +46,8 @@ class State:
         queues and jobs.
     left
         Jobs of each source's batch that have yet to arrive.
+    outcomes
+        Whether the last attempts of each class with a circuit breaker failed, class after class.
     """
 
     clock: RowArray
@@ -59,6 +61,7 @@ class State:
     crowds: RowArray
     journeys: RowArray
     left: IntArray
+    outcomes: IntArray
 
     def grow(self, count: int) -> None:
         """Make room for a number of further jobs."""
@@ -110,6 +113,7 @@ def opening(score: Score, seed: int, replica: int, *, kept: bool) -> State:
         rows(Crowd, [Crowd(tokens=each) for each in score.tokens]),
         np.zeros(JOURNEYS if kept else 0, dtype_of(Journey)),
         np.zeros(sources, np.int64),
+        np.zeros(score.outcomes, np.int64),
     )
     state.grow(crowd + SPARE)
     jobs = state.jobs[:crowd]

@@ -161,7 +161,11 @@ def test_ghosts_and_retries_are_those_of_a_simulation_written_apart(rate, retrie
 def test_all_that_clients_do_is_played_by_kernel_and_twin():
     """The networks whose states are compared bit for bit do all of it."""
     told = dict.fromkeys(
-        ("requests", "attempts", "withdrawn", "late", "given_up", "useful", "wasted", "lost"), 0
+        (
+            *("requests", "attempts", "withdrawn", "late", "given_up", "useful", "wasted", "lost"),
+            *("openings", "refused", "open"),
+        ),
+        0,
     )
     for make in PLAYED.values():
         what = make()

@@ -20,7 +20,7 @@ from headway.queueing.playing.rows import Family
 from headway.queueing.playing.times import NONE, WIDTH, Times
 from tests.brute.kinds import KINDS, drawn
 from tests.support.cases import mostly_slow
-from tests.support.played import PLAYED
+from tests.support.played import BREAKS, PLAYED
 
 built = pytest.mark.skipif(LIBRARY is None, reason="needs the kernels, which were not built")
 
@@ -235,6 +235,12 @@ def test_a_loop_in_no_time_is_told():
         Run(what, 1, 0, kept=False).play(1.0)
 
 
+SPOILT = (
+    *("fork, any of several", "region, two stations", "unequal servers, fastest first"),
+    "breakers of classes",
+)
+
+
 def fields(array):
     return array.dtype.names or [...]
 
@@ -244,7 +250,7 @@ def fields(array):
 def test_a_spoilt_score_touches_no_other_memory(value):
     """Each whole number of each row, one at a time: refused, or played to the end of a slice."""
     count = 0
-    for name in ("fork, any of several", "region, two stations", "unequal servers, fastest first"):
+    for name in SPOILT:
         whole = PLAYED[name]()
         for part, array in vars(whole).items():
             if not isinstance(array, np.ndarray) or part == "keys" or array.dtype == float:
@@ -314,7 +320,7 @@ def counted(cuts):
     graph = (
         ModelGraph("one")
         .station("node", MGm(1.0, 2, 2.0))
-        .impatient({"timeout": 3.0, "retries": 2})
+        .impatient({"timeout": 3.0, "retries": 2, **BREAKS})
     )
     run, parts = Run(score(graph.at(arrival_rate=1.7)), 5, 0, kept=True), []
     for until in cuts:
