@@ -18,7 +18,6 @@ If t_l is the mean time of one entry's requests, with standard error e_l, then b
 error c e_l of its own, and an error s b_l that is common to all loads.
 """
 
-from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -132,10 +131,11 @@ def _peer(
         mine, among = times[load == k], trace[load == k]
         rest = min(float(behind.took[k]), float(mine.mean()))
         window, share = requests.loads[k].window, requests.shares[k]
-        one = Seen.of(mine - rest, np.full(len(mine), rest), among, window, share)
+        came = requests.began[calls][load == k]
+        one = Seen.of(came, mine - rest, np.full(len(mine), rest), among, window, share)
         apart = behind.shared * (float(behind.took[k]) - usual)
         error = sqrt(one.error**2 + float(behind.error[k]) ** 2 + apart**2)
-        seen[k] = replace(one, error=error)
+        seen[k] = one._replace(error=error)
     pool, work, doubt = pool_by_rates(list(seen.values()), 1)
     own = sqrt(1 / sum(1 / max(one.error, _LEAST) ** 2 for one in seen.values()))
     mean, error = max(work, 0.0), sqrt(own**2 + doubt**2 + (behind.shared * usual) ** 2)

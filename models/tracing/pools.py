@@ -132,6 +132,17 @@ def pool_of(loads: Sequence[Arrivals]) -> Pool:
     return Pool(float(best), min(near), float(max(near)))
 
 
+def fewest_threads(loads: Sequence[Arrivals]) -> int:
+    """The fewest threads that the spans do not contradict, though only some requests are known.
+
+    Parameters
+    ----------
+    loads
+        The service's requests in each load, or a sample of them.
+    """
+    return min(_fewest([_later_answers(each) for each in loads]), MOST_THREADS)
+
+
 def waits_of(arrivals: Arrivals, threads: float) -> FloatArray:
     """Waiting time of each request in a pool of so many threads, by (1) [s]."""
     if threads == inf:

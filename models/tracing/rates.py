@@ -5,18 +5,19 @@ M/G/m (Allen and Cunneen's approximation) with service times H = w + r:
 
     g_l = w + C(m, a_l) / (m - a_l) (1 + c_l^2) / 2 H_l,   a_l = lambda_l H_l,
 
-with rates, times and their variation as measured, so that g_l is taken as normal with the variance
+with rates, times and their variation as measured; of requests that one trace makes at once,
+`bunches` says how long they wait. So g_l is taken as normal with the variance
 
     s_l^2 = e_l^2 + 0.25^2 W_l max(W_l, g_l - w)
 
 made up of the measurement's own error e_l and of the law's error. If the law is off by a factor F,
 the true wait F W differs from W by 2 sinh(log F / 2) times the root of their product, nearly log F.
 Two further errors are common to all loads: that of the law at any share of busy threads, and that
-of the burstiness of arrivals. If arrivals have peakedness z, the number of busy threads has the
-variance z a, so the chance that all are busy, which goes as exp(-(m - a)^2 / 2 z a), is off by the
-relative error of z times
+of the peakedness of arrivals beyond what `bunches` knows. If arrivals have peakedness z, the number
+of busy threads has the variance z a, so the chance that all are busy, which goes as
+exp(-(m - a)^2 / 2 z a), is off by the relative error of z times
 
-    x = (m - a)^2 / 2 a  (Hayward's approximation; Fredericks, Bell System Technical Journal 59,
+    x = (m - a)^2 / 2 z a  (Hayward's approximation; Fredericks, Bell System Technical Journal 59,
     1980):
 
 which grows as fewer threads are busy. The likeliest m is taken, with its w; the other m give the
@@ -25,7 +26,6 @@ stretches.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from math import exp, inf, sqrt
 from typing import NamedTuple
 
@@ -33,10 +33,9 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.models.measured.spans.columns import IntArray
+from headway.models.tracing.bunches import Met, alone
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.spread import standard_error
-from headway.queueing.erlang.formulas import erlang_c
-from headway.records import dataclass
 
 
 class Rough(NamedTuple):
@@ -48,10 +47,11 @@ class Rough(NamedTuple):
 
 
 ROUGH = Rough(0.4, 0.25, 0.25)
-"""Requests from one caller are not a Poisson process. The quartiles of the measured errors are 0.21
-and 0.20 (``python -m tests.campaigns.trace_round_trips --law --count 60 --first 5000``); the values
+"""Requests from one caller are not a Poisson process. The quartiles of the measured errors are 0.12
+and 0.18 (``python -m tests.campaigns.trace_round_trips --law --count 60 --first 5000``); the values
 here are wider, as a few services are far off, and give intervals that ``--adverse`` finds to hold.
-The error of the peakedness is 0.26 (the same command with ``--count 10``)."""
+The error of the peakedness is 0.21 (the same command with ``--count 10``). They were chosen before
+`bunches` had its law."""
 _LIKELY = 9.0  # deviance by which a limit must explain more than no limit: three standard errors
 _SURE = 0.95  # probability of the interval of the number of threads
 # values of the work tried between two ends, and how often the ends are narrowed
@@ -63,8 +63,7 @@ _LEAST = 1e-12  # least standard error [s]
 _MOST_THREADS = 100_000  # that are tried; of more, no limit is seen
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """A service at one load, of whose requests only a sample is known; or columns of loads.
 
     Parameters
@@ -77,6 +76,8 @@ class Seen:
         Mean time from the first visible thing to the answer [s].
     scv
         Squared coefficient of variation of the time in the service.
+    met
+        What requests find of their own trace as they come.
     """
 
     rate: Amount
@@ -85,10 +86,17 @@ class Seen:
     error: Amount
     rest: Amount
     scv: Amount
+    met: Met
 
     @classmethod
     def of(
-        cls, gap: FloatArray, rest: FloatArray, trace: IntArray, window: float, share: float
+        cls,
+        came: FloatArray,
+        gap: FloatArray,
+        rest: FloatArray,
+        trace: IntArray,
+        window: float,
+        share: float,
     ) -> "Seen":
         """Make it from the requests that are known.
 
@@ -97,8 +105,8 @@ class Seen:
 
         Parameters
         ----------
-        gap, rest, trace
-            The first gap and the rest of each request [s], and the number of its trace.
+        came, gap, rest, trace
+            When each request came, its first gap, its rest [s], and the number of its trace.
         window
             Time over which the requests came [s].
         share
@@ -114,24 +122,27 @@ class Seen:
             standard_error(gap, trace),
             float(rest.mean()),
             float(times.var() / mean**2) if mean > 0 else 1.0,
+            Met.of(came, came + times, trace),
         )
 
     @classmethod
     def columns(cls, loads: Sequence["Seen"]) -> "Seen":
         """Several loads as columns, to be combined with a row of works."""
-        each = zip(*map(astuple, loads), strict=True)
-        return cls(*(np.array(one, float)[:, np.newaxis] for one in each))
+        *each, met = zip(*loads, strict=True)
+        columns = (np.array(one, float)[:, np.newaxis] for one in each)
+        return cls._make((*columns, Met.columns(met)))
 
     def wait(self, threads: int, work: FloatArray, more: Amount = 1.0) -> FloatArray:
-        """Mean waiting time in M/G/m at `more` times the rate (Allen and Cunneen).
+        """Mean waiting time at `more` times the rate: in M/G/m, where requests come one by one.
 
         The work is the first gap less this waiting time.
         """
         held = work + self.rest
         offered = more * self.rate * held
         busy = offered < threads
-        likely = erlang_c(threads, np.where(busy, offered, 0.0)) * (1 + self.scv) / 2
-        return np.where(busy, likely * held / np.where(busy, threads - offered, 1.0), inf)
+        offered = np.where(busy, offered, 0.0)
+        waiting = self.met.waiting(threads, offered) + (self.scv - 1) / 2 * alone(threads, offered)
+        return np.where(busy, np.maximum(waiting, 0.0) * held, inf)
 
 
 class ByRates(NamedTuple):
@@ -265,7 +276,8 @@ def _deviance(loads: Seen, threads: int | None, works: FloatArray) -> FloatArray
     if threads is not None:
         waits, more = loads.wait(threads, works, _RATES)
         offered = loads.rate * (works + loads.rest)
-        free = np.maximum(threads - offered, 0.0) ** 2 / np.maximum(2 * offered, _LEAST)
+        free = np.maximum(threads - offered, 0.0) ** 2
+        free /= np.maximum(2 * offered * (1 + loads.met.mean), _LEAST)
     known = (more < inf).all(axis=0)
     waits, more = np.where(known, waits, 0.0), np.where(known, more, 0.0)
     error = np.maximum(loads.error, _LEAST) ** 2

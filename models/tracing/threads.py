@@ -6,7 +6,6 @@ processors: then all its own time stretches, by the same law as in `rates`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.keys import APART, CLEAR, Keyed
-from headway.models.tracing.pools import Arrivals, Pool, pool_of, waits_of
+from headway.models.tracing.pools import Arrivals, Pool, fewest_threads, pool_of, waits_of
 from headway.models.tracing.rates import Seen, pool_by_rates
 from headway.records import dataclass
 
@@ -122,8 +121,11 @@ class _Found:
         whole = [each for k, each in found.items() if shares[k] >= _WHOLE]
         pool = pool_of(whole) if whole else Pool(inf, 1, inf)
         if not pool.seen and len(whole) < len(found):
-            low = max(pool.low, pool_of(list(found.values())).low)
-            seen = {k: self.seen(k, each, each.first - each.came) for k, each in found.items()}
+            low = fewest_threads(list(found.values()))
+            seen = {
+                k: self.seen(k, each, each.first - each.came, each.answered - each.first)
+                for k, each in found.items()
+            }
             pool, work, self.doubt[name] = pool_by_rates(list(seen.values()), low)
             self.longer[name] = {k: each.gap - work for k, each in seen.items()}
         self.pools[name] = pool
@@ -140,8 +142,9 @@ class _Found:
         self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
     ) -> None:
         """Find whether the work of a service stretches as it does at shared processors."""
+        own = self.requests.own
         seen = {
-            k: replace(self.seen(k, found[k], self.requests.own[each]), rest=0.0, scv=1.0)
+            k: self.seen(k, found[k], own[each], np.zeros(len(each)))._replace(scv=1.0)
             for k, each in rows.items()
             if len(each) > _FEW
         }
@@ -159,11 +162,10 @@ class _Found:
             names = (self.requests.loads[k].load for k in (quick, slow))
             self.growing[name] = Growth(apart / seen[quick].gap, *names)
 
-    def seen(self, k: int, each: Arrivals, gap: FloatArray) -> Seen:
+    def seen(self, k: int, each: Arrivals, gap: FloatArray, rest: FloatArray) -> Seen:
         """A service at a load by its mean times; `gap` is the time that waiting lengthens [s]."""
         window = float(each.came[-1] - each.came[0])
-        rest = each.answered - each.came - gap
-        return Seen.of(gap, rest, each.trace, window, self.requests.shares[k])
+        return Seen.of(each.came, gap, rest, each.trace, window, self.requests.shares[k])
 
 
 def _in_order(requests: Keyed) -> dict[int, dict[int, IntArray]]:

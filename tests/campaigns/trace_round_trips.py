@@ -141,7 +141,7 @@ def _time(model: Model, rate: float) -> float:
 class Law(NamedTuple):
     """The logarithm of mean waiting over the law's, and how far the pool is from being full.
 
-    With m threads of which a are busy, `free` is (m - a)^2 / 2 a.
+    With m threads of which a are busy, and requests of peakedness z, `free` is (m - a)^2 / 2 z a.
     """
 
     error: float
@@ -174,12 +174,14 @@ def _law_error(
     if (wait > 0).sum() < ENOUGH:
         return None
     start, first, end = table.start[rows], table.first[rows], table.end[rows]
-    seen = Seen.of(first - start, end - first, table.trace[rows], float(np.ptp(start)), 1.0)
+    seen = Seen.of(start, first - start, end - first, table.trace[rows], float(np.ptp(start)), 1.0)
     law = float(seen.wait(threads, np.array([seen.gap - wait.mean()]))[0])
     if not 0 < law < inf:
         return None
     busy = seen.rate * (seen.gap - wait.mean() + seen.rest)
-    return Law(log(wait.mean() / law), (threads - busy) ** 2 / (2 * busy))
+    return Law(
+        log(wait.mean() / law), (threads - busy) ** 2 / (2 * busy * (1 + float(seen.met.mean[0])))
+    )
 
 
 def _print_law(laws: list[list[Law]]) -> None:

@@ -6,6 +6,7 @@ from math import exp, factorial, inf, sqrt
 import numpy as np
 import pytest
 
+from headway.models.tracing.bunches import Met
 from headway.models.tracing.keys import keyed
 from headway.models.tracing.peers import peers_of
 from headway.models.tracing.rates import ROUGH, Seen, pool_by_rates
@@ -22,7 +23,7 @@ def wait(threads: int, rate: float, work: float) -> float:
 
 
 def seen(rate: float, gap: float, error: float) -> Seen:
-    return Seen(rate, 0.0, gap, error, 0.0, 1.0)
+    return Seen(rate, 0.0, gap, error, 0.0, 1.0, Met.nobody())
 
 
 def drawn(draws: np.random.Generator) -> tuple[list[Seen], float, int]:
