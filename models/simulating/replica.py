@@ -120,8 +120,8 @@ def _grown(plan: Blueprint, name: str, until: float) -> str:
     if any(jobs.clients is not None and jobs.clients.returns for jobs in plan.classes):
         return (
             f"{name}: within {times(until)[0]} clients who ask again tip it over, and its queue "
-            "grows; reduce the load, or give a longer timeout, fewer retries or a retry_budget; "
-            "headway retries finds how long a good state lasts before that"
+            "grows; reduce the load, or give a longer timeout, fewer retries, a retry_budget "
+            "or a circuit_breaker; headway retries finds how long a good state lasts before that"
         )
     return (
         f"{name}: its queue grows without limit, so it cannot be simulated; reduce the load, or "

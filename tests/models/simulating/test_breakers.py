@@ -1,5 +1,6 @@
 """Circuit breakers of clients: a Markov renewal process, a simulation written apart, properties."""
 
+import json
 from dataclasses import replace
 from math import exp
 
@@ -9,6 +10,8 @@ import pytest
 from headway.errors import GraphError, HeadwayError
 from headway.models import ModelGraph, parse_model
 from headway.models.analysis.retries import retries
+from headway.models.over.days import Day
+from headway.models.over.over import over_model
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.rows import Breaker
 from headway.models.simulating.playing.run import Run
@@ -18,6 +21,7 @@ from headway.queueing import MM1, MMm, MMmK
 from headway.queueing.playing.estimates import estimate
 from tests.oracles.impatient_clients import Guarded, GuardedServer
 from tests.support.cases import mostly_slow
+from tests.support.command import headway, refusal
 
 SURE = 0.999
 """Confidence of each interval, from fixed seeds."""
@@ -250,3 +254,48 @@ def test_methods_without_chance_refuse_it(method):
         written(WHOLE).solve(method=method)
     with pytest.raises(GraphError, match="no law is known of a circuit breaker; simulate"):
         retries(written(WHOLE))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve",),
+        ("solve", "--percentile", "95"),
+        ("solve", "--queue-lengths", "desk"),
+        ("retries",),
+        ("sensitivity",),
+        ("sweep", "--set", "arrival_rate=1:3:1", "--output", "goodput"),
+        ("size", "--target", "goodput>=3/s", "--choose", "limit=1:4", "--cost", "limit"),
+        ("check",),
+        ("balance",),
+    ],
+)
+def test_commands_refuse_it_by_name(arguments, tmp_path):
+    path = tmp_path / "desk.toml"
+    path.write_text(TEXT.replace("BREAKER", WHOLE))
+    command, *options = arguments
+    assert "no law is known of a circuit breaker; simulate" in refusal(command, path, *options)
+
+
+def test_its_numbers_have_units_in_every_form(tmp_path):
+    path = tmp_path / "desk.toml"
+    path.write_text(TEXT.replace("BREAKER", WHOLE))
+    asked = "solve", path, "--method", "simulation", "--half-width", "20%"
+    assert "openings/s" in headway(*asked).out
+    assert "\nbreaker_openings,1/s," in headway(*asked, "--csv").out
+    found = json.loads(headway(*asked, "--json").out)["points"][0]["outputs"]
+    assert {"breaker_refusals", "breaker_open", "breaker_openings"} <= set(found)
+
+
+def test_a_day_has_its_periods():
+    """Open at most as long as it opens, and not at all while nothing comes."""
+    model = written('failures = "50%", of = 20, open_for = "2 s", probes = 4')
+    day = Day((0.0, 50.0, 100.0, 150.0), (4.0, 12.0, 0.0, 0.0))
+    found = over_model(model, day, start="empty", every=50.0)
+    assert found.method == "simulation"
+    openings, share = found["breaker_openings"], found["breaker_open"]
+    assert openings[1] > 0
+    assert (share.cumsum() <= 2.0 * openings.cumsum() + 1e-9).all()
+    assert share.sum() == pytest.approx(2.0 * openings.sum(), rel=1e-9)
+    assert np.isnan(found["breaker_refusals"][2])
+    assert any("share a circuit breaker" in note for note in found.notes)
