@@ -10,7 +10,8 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import is_given
 from headway.models.measured.spans.columns import Spans, cut
 from headway.models.measured.spans.files import SpanFiles
-from headway.models.measured.spans.forms import Form, form_of, surely_no_traces
+from headway.models.measured.spans.forms import Form, form_of
+from headway.models.measured.spans.others import nearly, surely_no_traces
 from headway.models.reading.curves import curve_and_settings
 from headway.models.reading.gather import gather
 from headway.models.reading.long import Long
@@ -106,7 +107,10 @@ def read_loads(
             msg = f"{name}: is empty; export at least one trace"
             raise MeasurementError(msg)
         else:
-            leave = "" if name in named else "; if it is not a trace file, move it elsewhere"
+            mend = nearly(head.decode("utf-8-sig", "replace")) or (
+                "" if name in named else "if it is not a trace file, move it elsewhere"
+            )
+            leave = f"; {mend}" if mend else ""
             msg = f"{name}: no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2){leave}"
             raise MeasurementError(msg)
     if not files.rows:

@@ -14,6 +14,7 @@ from headway.models.auditing.finding import Finding, FindingKind, Severity, most
 from headway.models.auditing.steady import STEADY, unsteady
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
+from headway.models.measured.spans.files import UNNAMED_SERVICE
 from headway.models.tracing.keys import Key
 from headway.models.tracing.measured import Measured
 from headway.models.tracing.processors import ProcessorTime
@@ -26,7 +27,7 @@ _CLEAR = 4.0  # standard errors
 # error of the layers method there in nine cases of ten (docs/accuracy/layers.md)
 _NEAR_SATURATION = 0.35
 _FEW, _ALIKE, _NEARLY_ALL = 10, 0.05, 0.9  # calls given up, a share of their wait, and of them
-_SHOWN = 5  # names of files listed
+_SHOWN = 5  # names listed
 _SOME = 0.001  # share of lost callers from which it is a finding
 
 CLOCKS = FindingKind(
@@ -40,6 +41,18 @@ SILENT = FindingKind(
     Severity.WARNING,
     "callees that write no spans",
     "its time is what its callers waited, and what it calls in turn is not known: instrument it",
+)
+UNNAMED = FindingKind(
+    "service_not_named",
+    Severity.WARNING,
+    "spans that do not name their service",
+    "all of them count as one service: set OTEL_SERVICE_NAME",
+)
+NO_TIME = FindingKind(
+    "no_time",
+    Severity.WARNING,
+    "services whose requests all end as they begin",
+    "they have no work in the model: export finer times",
 )
 NOT_TAKEN = FindingKind(
     "receivers_not_traced",
@@ -297,6 +310,18 @@ def _asked(services: Services, entry: Measured) -> set[Key]:
     }
 
 
+def _services(told: Told) -> Iterator[Finding]:
+    services = told.services
+    names = {entry.service for entry in services.entries.values() if not entry.peer}
+    unnamed = sorted(name for name in names if name.startswith(UNNAMED_SERVICE))
+    if unnamed:
+        yield UNNAMED.finding(f"spans of {some_of(unnamed, _SHOWN)} do not name their service")
+    each = [(load, load.service[load.end > load.start]) for load in services.requests]
+    lasting = {load.services[k] for load, found in each for k in np.unique(found).tolist()}
+    if timeless := sorted(names - lasting):
+        yield NO_TIME.finding(f"the spans of {some_of(timeless, _SHOWN)} take no time")
+
+
 def _links(told: Told) -> Iterator[Finding]:
     services = told.services
     for load in services.requests:
@@ -409,10 +434,9 @@ def _sampled(told: Told) -> Iterator[Finding]:
     services = told.services
     partial = {load.name: load.sampled for load in services.loads if load.sampled < 1}
     if partial:
-        each = ", ".join(
-            f"{four_digits(100 * share)}% of {name}" for name, share in partial.items()
-        )
-        yield SAMPLED.finding(f"the files hold {each}", value=min(partial.values()))
+        each = [f"{four_digits(100 * share)}% of {name}" for name, share in partial.items()]
+        text = f"the files hold {some_of(each, _SHOWN)}"
+        yield SAMPLED.finding(text, value=min(partial.values()))
 
 
 def _rates(told: Told) -> Iterator[Finding]:
@@ -490,11 +514,12 @@ def _threads(told: Told) -> Iterator[Finding]:
     if not unseen:
         return
     if len(services.loads) == 1 and services.loads[0].sampled < 1:
-        yield ONE_LOAD.finding(f"{', '.join(unseen)}: one load, of which some traces were kept")
+        names = some_of(unseen, _SHOWN)
+        yield ONE_LOAD.finding(f"{names}: one load, of which some traces were kept")
         return
-    each = ", ".join(f"{name} (at least {pool.low})" for name, pool in unseen.items())
+    each = [f"{name} (at least {pool.low})" for name, pool in unseen.items()]
     yield UNSEEN.finding(
-        f"no request was seen to wait for a thread of {each}",
+        f"no request was seen to wait for a thread of {some_of(each, _SHOWN)}",
         value=min(pool.low for pool in unseen.values()),
     )
 
@@ -519,7 +544,7 @@ def _processors(told: Told) -> Iterator[Finding]:
             for spent, own in [times(each.demand, each.own)]
         ]
         yield IDLE.finding(
-            f"requests are at processors for a part of their own time: {', '.join(parts)}",
+            f"requests are at processors for a part of their own time: {some_of(parts, _SHOWN)}",
             value=min(each.demand / each.own for each in waiting.values()),
         )
     missing = [name for name in services.pools if known and name not in known]
@@ -541,6 +566,7 @@ def _others(told: Told) -> Iterator[Finding]:
 OF_TRACES = (
     Check((CLOCKS,), _clocks),
     Check((SILENT, NOT_TAKEN), _silent),
+    Check((UNNAMED, NO_TIME), _services),
     Check((LINKED, NOT_LINKED), _links),
     Check((ORPHANS,), _orphans),
     Check((WITHIN, DOUBTED), _unseen_callers),

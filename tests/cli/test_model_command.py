@@ -380,9 +380,17 @@ ASKED = document(WEB, STOCK)
          "more than 10,000 operations"),
         ([partial(operations, 999)],
          "999 operations are asked for from outside"),
+        (['[{"traceId": "a", "id": "b", "timestamp": 5, "annotations": [],'
+          ' "binaryAnnotations": []}]'],
+         "Zipkin's version 1; export version 2, as /api/v2/traces answers"),
+        (['{"name": "look", "context": {"trace_id": "0xa1", "span_id": "0x01"}}'],
+         "a console exporter wrote it; let the collector's file exporter write OTLP JSON"),
+        (['{"traceId": "a", "id": "b", "timestamp": 5, "duration": 5}'],
+         "each of its lines is a span of Zipkin's; put them in a list"),
+        (['{"resource_spans": []}'], "write them as OTLP JSON does, such as resourceSpans"),
     ],
     ids=["empty", "no_span", "empty_trace", "circle", "backwards", "mixed", "operations",
-         "entries"],
+         "entries", "zipkin_1", "console", "zipkin_lines", "underscores"],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
     for k, text in enumerate(files):
@@ -403,6 +411,7 @@ def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
         ([document(*asked(3_600_000))], {"clock_off"}),
         ([document(WEB)], {"service_not_traced"}),
         ([document(STOCK)], {"spans_missing"}),
+        ([ASKED.replace("service.name", "host.name")], {"service_not_named"}),
     ],
     ids=[
         "repeated",
@@ -412,6 +421,7 @@ def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
         "an_hour",
         "no_callee",
         "cut",
+        "unnamed",
     ],
 )
 def test_what_is_odd_in_traces_is_found_and_modelled(tmp_path, files, found):
@@ -459,7 +469,10 @@ def test_spans_without_a_resource_belong_to_an_unnamed_service(tmp_path):
     [
         ({"endTimeUnixNano": "0"}, "a span has no end"),
         ({"endTimeUnixNano": "1"}, "a span ends before it starts"),
-        ({"startTimeUnixNano": "noon"}, "a span has no startTimeUnixNano"),
+        (
+            {"startTimeUnixNano": "noon"},
+            "the startTimeUnixNano of a span is 'noon', no whole number",
+        ),
         ({"parentSpanId": "a"}, "spans of 'web' are each other's parents in a circle"),
         ({"spanId": ""}, "a span has no identifier"),
     ],
@@ -483,7 +496,8 @@ def test_traces_with_a_broken_span_are_left_out_and_counted(tmp_path, spoilt, wh
     for span in each[8:10]:
         span |= spoilt
     path.write_text("\n".join(otlp(span) for span in each))
-    assert why in refusal("model", tmp_path)
+    assert why in (refused := refusal("model", tmp_path))
+    assert "and 2 more of 40 traces have an impossible span: fix" in refused
 
 
 def test_files_of_one_name_in_several_folders_are_several_loads(tmp_path):

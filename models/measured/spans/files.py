@@ -22,7 +22,14 @@ from headway.models.measured.spans.columns import (
     circles,
     tops,
 )
-from headway.models.measured.spans.forms import OTLP, Form, documents, nobody, share_kept
+from headway.models.measured.spans.forms import (
+    OTLP,
+    Form,
+    documents,
+    nobody,
+    plain_trace,
+    share_kept,
+)
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
 from headway.models.measured.spans.span import (
     BrokenSpan,
@@ -42,7 +49,8 @@ ALIKE = 50
 _SECONDS = 1e-9
 _HEX = 16  # digits of a span's identifier (W3C Trace Context, 3.2.2.4)
 _BITS = (1 << 64) - 1
-_UNNAMED = "unknown_service"  # name of OpenTelemetry's resources without service.name
+UNNAMED_SERVICE = "unknown_service"
+"""How OpenTelemetry's libraries name a service without a name, or begin its name."""
 
 
 _NUMBER = re.compile(r"\d+")
@@ -140,7 +148,7 @@ class SpanFiles:
         if rows.trace:
             self.rows[name] = rows
         elif rows.broken:
-            raise next(iter(rows.broken.values()))
+            check_broken(rows.broken.values(), len(rows.broken))
 
     def take(self, spans: Iterable[Span | BrokenSpan], rows: _Rows, name: str) -> None:
         """Read the spans of a document."""
@@ -151,7 +159,7 @@ class SpanFiles:
             if isinstance(span, BrokenSpan):
                 if not span.trace:
                     raise span
-                rows.broken.setdefault(traces.setdefault(span.trace, len(traces)), span)
+                rows.broken.setdefault(self.trace(span.trace), span)
                 continue
             (
                 trace, key, parent, service, operation, kind, start, end, failed, peer, sampled,
@@ -159,7 +167,7 @@ class SpanFiles:
             ) = span  # fmt: skip
             numbered = traces.get(trace)
             if numbered is None:
-                numbered = traces[trace] = len(traces)
+                numbered = self.trace(trace)
             # the hash of the enum member would take a call
             same = service, operation, +kind, peer, failed
             what = known.get(same)
@@ -171,7 +179,7 @@ class SpanFiles:
             told(what)
             started(start)
             ended(end)
-            sent(traces.setdefault(linked, len(traces)) if linked else -1)
+            sent(self.trace(linked) if linked else -1)
             if sampled == sampled:  # not NaN
                 rows.sampled.add(sampled)
 
@@ -183,9 +191,8 @@ class SpanFiles:
 
     def take_block(self, block: Block, rows: _Rows, name: str) -> None:
         """Read the spans that were found in some lines."""
-        text, found, traces = block.text, block.found, self.traces
-        for each in _slices(text, found.trace, found.trace_end):
-            rows.trace.append(traces.setdefault(each, len(traces)))
+        text, found, trace = block.text, block.found, self.trace
+        rows.trace.extend(map(trace, _slices(text, found.trace, found.trace_end)))
         rows.what.extend(self.whats_of(block, name))
         for column, values in (
             (rows.key, found.key), (rows.parent, found.parent),
@@ -196,6 +203,14 @@ class SpanFiles:
         states = np.flatnonzero(found.state_end > found.state)
         shares = map(share_kept, set(_slices(text, found.state[states], found.state_end[states])))
         rows.sampled.update(share for share in shares if share == share)  # not NaN
+
+    def trace(self, identifier: str) -> int:
+        """The number of a trace, however its identifier is written."""
+        number = self.traces.get(identifier)
+        if number is None:
+            number = self.traces.setdefault(plain_trace(identifier), len(self.traces))
+            self.traces[identifier] = number
+        return number
 
     def whats_of(self, block: Block, source: str) -> Iterator[int]:
         """A number for the description of each span of some lines."""
@@ -215,7 +230,7 @@ class SpanFiles:
         """A number for the description of a span, cached by a key."""
         service, operation, kind, peer, failed = told
         what = _What(
-            self.services.setdefault(service or _UNNAMED, len(self.services)),
+            self.services.setdefault(service or UNNAMED_SERVICE, len(self.services)),
             self.operation(operation, source),
             +kind,
             self.peers.setdefault(peer, len(self.peers)),

@@ -1,6 +1,5 @@
 """Forms of traces: OTLP JSON (whole, or a line for each export), Jaeger JSON and Zipkin v2."""
 
-import codecs
 import json
 import math
 import re
@@ -27,7 +26,8 @@ from headway.models.measured.spans.span import (
 )
 from headway.models.measured.tools.kit.documents import at
 
-_HEAD = 4000
+HEAD = 4000
+"""Characters by which a form is told."""
 _MICRO = 1000  # ns
 
 
@@ -65,7 +65,7 @@ def _marked(opening: str, *patterns: str) -> Callable[[str], bool]:
     marks = [re.compile(pattern) for pattern in patterns]
 
     def recognises(text: str) -> bool:
-        head = text[:_HEAD].lstrip()
+        head = text[:HEAD].lstrip()
         return head[:1] in tuple(opening) and all(mark.search(head) for mark in marks)
 
     return recognises
@@ -86,6 +86,7 @@ _SERVICE = frozenset(["service.name"])
 _THRESHOLD = re.compile(r"(?:^|,)\s*ot=(?:[^,]*;)?th:([0-9a-fA-F]{1,14})(?:;|,|$)")
 
 
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 _WRAPPED = ("trace", "result")
 """Keys that contain the spans in answers of Tempo (API v2) and Jaeger (API v3)."""
 _BATCHES = ("resourceSpans", "batches")
@@ -208,6 +209,8 @@ def _otlp_span(span: Any, service: str, source: str) -> Span:
         name, peer = _told(name, tuple(labels.items()))
     status, state, links = found("status"), found("traceState"), found("links")
     linked, parent = _linked(links, parent) if links else ("", parent)
+    if asks and same_trace(linked, trace):  # who asks within a trace is no receiver of a message
+        linked = ""
     return Span(
         trace,
         key,
@@ -233,6 +236,28 @@ def _linked(links: Any, parent: str) -> tuple[str, str]:
     trace, key = text_at(first, "traceId"), text_at(first, "spanId")
     follows = trace and nobody(parent) and not nobody(key)
     return (trace, key) if follows else ("", parent)
+
+
+def plain_trace(identifier: str) -> str:
+    """The identifier of a trace as every tracer would write it: some add zeros, or capitals.
+
+    Parameters
+    ----------
+    identifier
+        It, in hexadecimal; any other text stays as it is.
+
+    Examples
+    --------
+    >>> plain_trace("00AB12"), plain_trace("qrvM3Q==")
+    ('ab12', 'qrvM3Q==')
+    """
+    hexadecimal = _HEXADECIMAL.fullmatch(identifier)
+    return identifier.lower().lstrip("0") or "0" if hexadecimal else identifier
+
+
+def same_trace(one: str, other: str) -> bool:
+    """Whether two identifiers are of one trace."""
+    return one == other or plain_trace(one) == plain_trace(other)
 
 
 def nobody(key: str) -> bool:
@@ -306,15 +331,22 @@ def _jaeger(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
     entries = (
         document
         if isinstance(document, list)
-        else entries_of(document, "data", source) or [document]
+        else entries_of(document, "data", source) or _hits(document, source) or [document]
     )
-    for entry in entries:
+    for each in entries:
+        entry = each.get("_source", each) if isinstance(each, Mapping) else each
         if isinstance(entry, Mapping) and "spans" in entry:
             processes = entry.get("processes", {})
             for span in entries_of(entry, "spans", source):
                 yield _checked(_jaeger_span, span, processes, source)
         else:
             yield _checked(_jaeger_span, entry, {}, source)
+
+
+def _hits(document: Any, source: str) -> list[Any]:
+    """Spans in an answer of Elasticsearch or OpenSearch, where Jaeger stores them."""
+    hits = document.get("hits")
+    return entries_of(hits, "hits", source) if isinstance(hits, Mapping) else []
 
 
 def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
@@ -332,14 +364,16 @@ def _jaeger_span(span: Any, processes: Any, source: str) -> Span:
     )
     trace = str(span.get("traceID") or "")
     above = str(caller.get("traceID") or trace)
-    linked = above if above != trace or caller.get("refType") == "FOLLOWS_FROM" else ""
+    kind = _NAMED.get(tags.get("span.kind", "").lower(), SpanKind.INTERNAL)
+    sent = caller.get("refType") == "FOLLOWS_FROM" and not kind.asks
+    linked = above if sent or not same_trace(above, trace) else ""
     return Span(
         trace,
         str(span.get("spanID") or ""),
         str(caller.get("spanID") or text_at(span, "parentSpanID")),
         str(at(process, "serviceName", source=source)),
         operation_of(text_at(span, "operationName"), tags),
-        _NAMED.get(tags.get("span.kind", "").lower(), SpanKind.INTERNAL),
+        kind,
         start,
         start + length,
         tags.get("error", "").lower() == "true",
@@ -374,6 +408,9 @@ def _zipkin(document: Any, source: str) -> Iterator[Span | BrokenSpan]:
     spans = [span for each in document for span in (each if isinstance(each, list) else [each])]
     joined = _joined(spans)
     for span in spans:
+        if isinstance(span, Mapping) and "binaryAnnotations" in span:
+            msg = f"{source}: Zipkin's version 1; export version 2, as /api/v2/traces answers"
+            raise MeasurementError(msg)
         yield _checked(_zipkin_span, span, joined, source)
 
 
@@ -466,37 +503,6 @@ FORMS = (OTLP, JAEGER, ZIPKIN)
 def form_of(text: str) -> Form | None:
     """The form of traces with which a text begins; None for any other text."""
     return next((form for form in FORMS if form.recognises(text)), None)
-
-
-_TRACES = re.compile(r'"resourceSpans"|"trace_?id"', re.IGNORECASE)
-_SIGNALS = re.compile(r'\{\s*"resource(?:Metrics|Logs|Profiles)"|\{\s*"status"\s*:\s*"success"')
-"""What a collector writes besides traces, and answers of Prometheus."""
-_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"%PDF-")
-
-
-def surely_no_traces(content: bytes) -> bool:
-    r"""Whether a file that no form recognises is plainly something else, by its beginning.
-
-    Plain text, tables, pictures, and a collector's metrics and logs are. Any other JSON may be
-    traces cut off, and bytes may be traces in another encoding.
-
-    Examples
-    --------
-    >>> surely_no_traces(b"# Traces of the shop"), surely_no_traces(b'{"resourceMetrics": []}')
-    (True, True)
-    >>> surely_no_traces(b'{"batches": []}'), surely_no_traces(b"\x0a\xe2\x03")
-    (False, False)
-    """
-    if content.startswith(_PICTURES):
-        return True
-    head = content[:_HEAD]
-    try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head).lstrip()
-    except UnicodeDecodeError:
-        return False
-    if "\0" in text or _TRACES.search(text):
-        return False
-    return text[:1] not in ("{", "[") or _SIGNALS.match(text) is not None
 
 
 _NOT_BLANK = re.compile(r"\S")

@@ -11,6 +11,8 @@ from headway.errors import MeasurementError, quoted
 _LATEST = 1 << 62
 """Times since 1970 must be less than this [ns]: in 2116, so that two of them add up in 64 bits."""
 _MOST_DIGITS = 19  # of a time
+_SHOWN = 30  # characters of what is no time
+_UNITS = {1: "ns", 1000: "us"}
 _Y2000, _Y2100, _MILLISECOND = 946_684_800 * 10**9, 4_102_444_800 * 10**9, 10**6  # ns
 
 
@@ -95,10 +97,11 @@ def broken_span(source: str, trace: str, why: str) -> BrokenSpan:
     source, trace, why
         Its file, the identifier of its trace, if it has one, and what is wrong with it.
     """
-    where, mend = (f"trace {quoted(trace)}: ", "; leave that trace out") if trace else ("", "")
+    where, mend = (f"trace {quoted(trace)}: ", _MEND) if trace else ("", "")
     return BrokenSpan(f"{source}: {where}{why}{mend}", trace, why)
 
 
+_MEND = "; leave that trace out"
 _MOST_BROKEN = 0.05  # share of traces left out above which the file is at fault
 
 
@@ -115,10 +118,18 @@ def check_broken(spans: Collection[BrokenSpan], traces: int) -> None:
     Raises
     ------
     BrokenSpan
-        The first of them.
+        The first of them, with the number of the others.
     """
-    if len(spans) > _MOST_BROKEN * traces:
-        raise next(iter(spans))
+    if len(spans) <= _MOST_BROKEN * traces:
+        return
+    first = next(iter(spans))
+    if len(spans) == 1:
+        raise first
+    msg = (
+        f"{str(first).removesuffix(_MEND)}, and {len(spans) - 1:,} more of {traces:,} traces have "
+        "an impossible span: fix whatever writes them"
+    )
+    raise BrokenSpan(msg, first.trace, first.why)
 
 
 def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
@@ -144,7 +155,9 @@ def whole_time(span: Any, key: str, source: str, unit: int = 1) -> int:
     if (type(value) is int or type(value) is float) and 0 <= (time := value * unit) < _LATEST:
         return round(time)
     trace = text_at(span, "traceId") or text_at(span, "traceID")
-    raise broken_span(source, trace, f"a span has no {key} as a whole number of a clock's time")
+    written = f"is {quoted(str(value)[:_SHOWN])}, no whole number of {_UNITS[unit]} since 1970"
+    why = f"a span has no {key}" if value is None else f"the {key} of a span {written}, to 2116"
+    raise broken_span(source, trace, why)
 
 
 def too_short_by(first: int, longest: int) -> int:
@@ -179,7 +192,7 @@ def wrong_with(span: Span) -> str:
     ('a span ends before it starts; its clock was set back', '')
     """
     if not (span.trace and span.key):
-        return "a span has no identifier"
+        return "a span has no identifier" + ("" if span.trace else " of its trace")
     if span.end >= span.start:
         return ""
     return (

@@ -1,0 +1,69 @@
+"""What is no trace in a form that is read: plainly something else, or nearly one."""
+
+import codecs
+import re
+
+from headway.models.measured.spans.forms import HEAD
+
+_TRACES = re.compile(r'"resourceSpans"|"trace_?id"', re.IGNORECASE)
+_SIGNALS = re.compile(r'\{\s*"resource(?:Metrics|Logs|Profiles)"|\{\s*"status"\s*:\s*"success"')
+"""What a collector writes besides traces, and answers of Prometheus."""
+_PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"%PDF-")
+
+
+def surely_no_traces(content: bytes) -> bool:
+    r"""Whether a file that no form recognises is plainly something else, by its beginning.
+
+    Plain text, tables, pictures, and a collector's metrics and logs are. Any other JSON may be
+    traces cut off, and bytes may be traces in another encoding.
+
+    Examples
+    --------
+    >>> surely_no_traces(b"# Traces of the shop"), surely_no_traces(b'{"resourceMetrics": []}')
+    (True, True)
+    >>> surely_no_traces(b'{"batches": []}'), surely_no_traces(b"\x0a\xe2\x03")
+    (False, False)
+    """
+    if content.startswith(_PICTURES):
+        return True
+    head = content[:HEAD]
+    try:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head).lstrip()
+    except UnicodeDecodeError:
+        return False
+    if "\0" in text or _TRACES.search(text):
+        return False
+    return text[:1] not in ("{", "[") or _SIGNALS.match(text) is not None
+
+
+_OTHERS = (
+    (
+        re.compile(r'"context"\s*:\s*\{[^{}]*"trace_id"'),
+        "a console exporter wrote it; let the collector's file exporter write OTLP JSON",
+    ),
+    (
+        re.compile(r'"resource_spans"'),
+        "its keys have underscores; write them as OTLP JSON does, such as resourceSpans",
+    ),
+    (
+        re.compile(r'^\s*\{(?=.*"traceId")(?=.*"id").*"timestamp"'),
+        "each of its lines is a span of Zipkin's; put them in a list, [...]",
+    ),
+)
+"""Marks of what is nearly a form, and how to mend it."""
+
+
+def nearly(text: str) -> str:
+    """How to mend a text that no form recognises; empty if it is like none.
+
+    Parameters
+    ----------
+    text
+        Its beginning.
+
+    Examples
+    --------
+    >>> nearly('{"resource_spans": []}')
+    'its keys have underscores; write them as OTLP JSON does, such as resourceSpans'
+    """
+    return next((mend for mark, mend in _OTHERS if mark.search(text[:HEAD])), "")
