@@ -29,6 +29,47 @@ typedef union {
     int64_t count;
 } Argument;
 
+/* Whole numbers of rows, which are the same at all points, or one for each point. */
+typedef struct {
+    const int64_t *at;
+    ptrdiff_t across, along;
+} Counts;
+
+INLINED int64_t count_at(Counts of, ptrdiff_t row, ptrdiff_t point)
+{
+    return of.at[row * of.across + point * of.along];
+}
+
+/* Whole numbers of so many rows; with `at` NULL if there are neither as many nor one for each point. */
+INLINED Counts counts_of(Argument given, ptrdiff_t rows, ptrdiff_t points)
+{
+    Counts found = {given.counts.at, 1, 0};
+    if (given.counts.size == rows)
+        return found;
+    found.across = points;
+    found.along = 1;
+    if (given.counts.size != rows * points)
+        found.at = NULL;
+    return found;
+}
+
+/* The least and the most of a row, at any point. */
+INLINED int64_t least_of(Counts of, ptrdiff_t row, ptrdiff_t points)
+{
+    int64_t least = count_at(of, row, 0);
+    for (ptrdiff_t i = 1; i < points && of.along; i++)
+        least = count_at(of, row, i) < least ? count_at(of, row, i) : least;
+    return least;
+}
+
+INLINED int64_t most_of(Counts of, ptrdiff_t row, ptrdiff_t points)
+{
+    int64_t most = count_at(of, row, 0);
+    for (ptrdiff_t i = 1; i < points && of.along; i++)
+        most = count_at(of, row, i) > most ? count_at(of, row, i) : most;
+    return most;
+}
+
 /* A kernel writes into the arrays that it is given. It returns NULL, or what was wrong. */
 typedef const char *Kernel(const Argument *given);
 

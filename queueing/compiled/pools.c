@@ -97,43 +97,48 @@ static void ratios_of(int64_t most, int64_t known, double beta, double a, double
 
 const char *pool_ratios(const Argument *given)
 {
-    const int64_t *threads = given[0].counts.at, *above = given[1].counts.at;
-    const int64_t *callers = given[2].counts.at, *waiting = given[3].counts.at;
+    const int64_t *waiting = given[3].counts.at;
     const double *odds = given[4].numbers.at, *elsewhere = given[5].numbers.at;
     const double *higher = given[6].numbers.at, *full = given[7].numbers.at;
     const double *all_full = given[8].numbers.at;
-    ptrdiff_t classes = given[0].counts.size, room = given[10].numbers.size / 2;
+    ptrdiff_t classes = given[3].counts.size, room = given[10].numbers.size / 2;
     ptrdiff_t points = classes ? given[4].numbers.size / classes : 0;
+    Counts threads = counts_of(given[0], classes, points);
+    Counts above = counts_of(given[1], classes, points);
+    Counts callers = counts_of(given[2], classes, points);
     double *rises = given[10].numbers.at, *b = rises + room;
     int64_t rows = 0;
-    for (ptrdiff_t c = 1; c < 4; c++)
-        if (given[c].counts.size != classes)
-            return "pool_ratios: numbers of each class";
+    if (!threads.at || !above.at || !callers.at)
+        return "pool_ratios: numbers of each class";
     for (ptrdiff_t c = 4; c < 9; c++)
         if (given[c].numbers.size != classes * points)
             return "pool_ratios: numbers of each class at each point";
     for (ptrdiff_t c = 0; c < classes; c++) {
-        if (threads[c] < 1 || threads[c] >= room || above[c] < 0 || above[c] >= room
-            || callers[c] < (above[c] ? above[c] : threads[c]))
-            return "pool_ratios: threads and callers of each class";
-        rows += threads[c];
+        for (ptrdiff_t i = 0; i < points; i++) {
+            int64_t own = count_at(threads, c, i), upper = count_at(above, c, i);
+            if (own < 1 || own >= room || upper < 0 || upper >= room
+                || count_at(callers, c, i) < (upper ? upper : own))
+                return "pool_ratios: threads and callers of each class";
+        }
+        rows += points ? most_of(threads, c, points) : 0;
     }
     if (!points || given[9].numbers.size != rows * points)
         return "pool_ratios: room for each thread";
-    for (ptrdiff_t c = 0, begin = 0; c < classes; begin += threads[c] * points, c++)
+    for (ptrdiff_t c = 0, begin = 0; c < classes; begin += most_of(threads, c, points) * points, c++)
         for (ptrdiff_t i = 0; i < points; i++) {
             ptrdiff_t at = c * points + i;
-            int64_t known = above[c] ? above[c] : callers[c], most = threads[c];
+            int64_t upper = count_at(above, c, i), count = count_at(callers, c, i);
+            int64_t known = upper ? upper : count, most = count_at(threads, c, i);
             double beta = 1;
-            if (above[c]) {
-                from_above(above[c], callers[c], higher[at], all_full[at], rises);
-                if (waiting[c] && above[c] > most)
-                    beta = beyond(above[c] - most, rises + most, full[at]);
+            if (upper) {
+                from_above(upper, count, higher[at], all_full[at], rises);
+                if (waiting[c] && upper > most)
+                    beta = beyond(upper - most, rises + most, full[at]);
             } else {
                 for (int64_t n = 0; n < most; n++)
-                    rises[n] = (double)(callers[c] - n);
+                    rises[n] = (double)(count - n);
                 if (waiting[c])
-                    beta = weight_of_full(callers[c] - most, full[at]);
+                    beta = weight_of_full(count - most, full[at]);
             }
             ratios_of(most, known, beta, odds[at], elsewhere[at], points, rises, b,
                       given[9].numbers.at + begin + i);
@@ -224,38 +229,42 @@ static double factor_of(int64_t threads, const double *c, ptrdiff_t step, int64_
 
 const char *pool_capacities(const Argument *given)
 {
-    const int64_t *threads = given[0].counts.at, *begins = given[1].counts.at;
-    const int64_t *servers = given[2].counts.at, *lower = given[3].counts.at;
-    const int64_t *callers = given[4].counts.at;
+    const int64_t *begins = given[1].counts.at, *lower = given[3].counts.at;
     const double *loads = given[5].numbers.at, *others = given[6].numbers.at;
     const double *elsewhere = given[7].numbers.at, *coming = given[8].numbers.at;
     double *result = given[9].numbers.at, *c = result;
     double *bare = given[10].numbers.at, *w = given[11].numbers.at, *terms = w + MOST + 1;
-    ptrdiff_t pools = given[0].counts.size, stations = given[2].counts.size;
-    ptrdiff_t points = pools ? given[7].numbers.size / pools : 0;
+    ptrdiff_t pools = given[1].counts.size - 1, stations = given[3].counts.size;
+    ptrdiff_t points = pools > 0 ? given[7].numbers.size / pools : 0;
+    Counts threads = counts_of(given[0], pools, points);
+    Counts servers = counts_of(given[2], stations, points);
+    Counts callers = counts_of(given[4], pools, points);
     int64_t rows = 0;
-    if (!points || given[1].counts.size != pools + 1 || given[3].counts.size != stations
-        || given[4].counts.size != pools || given[5].numbers.size != stations * points
+    if (!points || !threads.at || !servers.at || !callers.at
+        || given[5].numbers.size != stations * points
         || given[6].numbers.size != stations * points || given[7].numbers.size != pools * points
         || given[8].numbers.size != pools * points || given[10].numbers.size != pools * points
         || given[11].numbers.size < 2 * (MOST + 1))
         return "pool_capacities: numbers of each pool and station at each point";
     for (ptrdiff_t p = 0; p < pools; p++) {
-        if (threads[p] < 1 || callers[p] < threads[p] || begins[p] < 0 || begins[p] > begins[p + 1]
-            || begins[p + 1] > stations)
-            return "pool_capacities: threads and stations of pools";
+        for (ptrdiff_t i = 0; i < points; i++)
+            if (count_at(threads, p, i) < 1 || count_at(callers, p, i) < count_at(threads, p, i))
+                return "pool_capacities: threads and callers of pools";
+        if (begins[p] < 0 || begins[p] > begins[p + 1] || begins[p + 1] > stations)
+            return "pool_capacities: stations of pools";
         for (ptrdiff_t at = begins[p]; at < begins[p + 1]; at++)
-            if (servers[at] < 1 || lower[at] + servers[at] > rows + (lower[at] < 0) * servers[at])
+            if (least_of(servers, at, points) < 1
+                || (lower[at] >= 0 && lower[at] + most_of(servers, at, points) > rows))
                 return "pool_capacities: lower pools before those above";
-        rows += threads[p];
+        rows += most_of(threads, p, points);
     }
     if (given[9].numbers.size != rows * points)
         return "pool_capacities: room for each thread";
-    for (ptrdiff_t p = 0; p < pools; c += threads[p] * points, p++)
+    for (ptrdiff_t p = 0; p < pools; c += most_of(threads, p, points) * points, p++)
         for (ptrdiff_t i = 0; i < points; i++) {
-            int64_t top = threads[p] < MOST ? threads[p] : MOST;
+            int64_t most = count_at(threads, p, i), top = most < MOST ? most : MOST;
             double further, factor;
-            if (threads[p] == 1) { /* freed at this rate by definition */
+            if (most == 1) { /* freed at this rate by definition */
                 c[i] = bare[p * points + i] = 1;
                 continue;
             }
@@ -263,17 +272,19 @@ const char *pool_capacities(const Argument *given)
             for (int64_t n = 1; n <= top; n++)
                 w[n] = w[n - 1] * elsewhere[p * points + i] / (double)n;
             for (ptrdiff_t at = begins[p]; at < begins[p + 1]; at++)
-                with_station(servers[at], loads[at * points + i], others[at * points + i],
+                with_station(count_at(servers, at, i), loads[at * points + i],
+                             others[at * points + i],
                              lower[at] < 0 ? NULL : result + lower[at] * points + i, points, top,
                              w, terms);
             for (int64_t n = 1; n <= top; n++)
                 c[(n - 1) * points + i] = w[n - 1] / w[n];
             further = c[(top - 1) * points + i] - c[(top - 2) * points + i];
-            for (int64_t n = top; n < threads[p]; n++)
+            for (int64_t n = top; n < most; n++)
                 c[n * points + i] = c[(n - 1) * points + i] + further;
-            bare[p * points + i] = c[(threads[p] - 1) * points + i];
-            factor = factor_of(threads[p], c + i, points, callers[p], coming[p * points + i]);
-            for (int64_t n = 0; n < threads[p]; n++)
+            bare[p * points + i] = c[(most - 1) * points + i];
+            factor = factor_of(most, c + i, points, count_at(callers, p, i),
+                               coming[p * points + i]);
+            for (int64_t n = 0; n < most; n++)
                 c[n * points + i] *= factor;
         }
     return NULL;

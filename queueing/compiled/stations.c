@@ -13,13 +13,14 @@
 #define LOST 1e-30
 #define ROOM 6 /* arrays of work */
 
-/* Classes of one station at one point; numbers of one class after the other, `step` apart. A class
+/* Classes of one station at one point; numbers of one class after the other, `step` apart, and members
+   `across`. A class
    has odds, or, from the row `law` on, ratios of its successive coefficients; otherwise `law` is -1.
    The rates c(k) of a station are min(k, m), or those given, c(m) with more. */
 typedef struct {
     int64_t m, top;
     const double *rates;
-    ptrdiff_t classes, step;
+    ptrdiff_t classes, step, across;
     const int64_t *most, *law;
     const double *odds, *ratios;
     double theta;
@@ -30,11 +31,16 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static inline int64_t most_in(const Station *of, ptrdiff_t c)
+{
+    return of->most[c * of->across];
+}
+
 static int64_t members_of(const Station *of)
 {
     int64_t members = 0;
     for (ptrdiff_t c = 0; c < of->classes; c++)
-        members += of->most[c];
+        members += most_in(of, c);
     return members;
 }
 
@@ -42,7 +48,7 @@ static int64_t members_of(const Station *of)
 static inline double rise(const Station *of, ptrdiff_t c, int64_t j)
 {
     double ratio = of->law[c] < 0
-        ? (double)(of->most[c] - j + 1) * of->odds[c * of->step] / (double)j
+        ? (double)(most_in(of, c) - j + 1) * of->odds[c * of->step] / (double)j
         : of->ratios[(of->law[c] + j - 1) * of->step];
     return ratio * of->theta;
 }
@@ -63,8 +69,8 @@ static double load_of(const Station *of, ptrdiff_t c)
 {
     double load = 0;
     if (of->law[c] < 0)
-        return (double)of->most[c] * of->odds[c * of->step];
-    for (int64_t j = 1; j <= of->most[c]; j++)
+        return (double)most_in(of, c) * of->odds[c * of->step];
+    for (int64_t j = 1; j <= most_in(of, c); j++)
         load = fmax(load, (double)j * of->ratios[(of->law[c] + j - 1) * of->step]);
     return load;
 }
@@ -75,7 +81,7 @@ static double gone(const Station *of, double z)
     double sum = 0;
     for (ptrdiff_t c = 0; c < of->classes; c++) {
         double load = load_of(of, c);
-        sum += load / (1 + load * z / (double)of->most[c]);
+        sum += load / (1 + load * z / (double)most_in(of, c));
     }
     return sum;
 }
@@ -133,7 +139,7 @@ static void product(const Station *of, ptrdiff_t but, double *b, double *one, do
     int64_t size = 0;
     b[0] = 1;
     for (ptrdiff_t c = 0; c < of->classes; c++) {
-        int64_t own = smaller(of->most[c], of->top), whole = smaller(size + own, of->top);
+        int64_t own = smaller(most_in(of, c), of->top), whole = smaller(size + own, of->top);
         double largest = 0;
         if (c == but)
             continue;
@@ -203,7 +209,7 @@ static void by_logarithms(const Station *of, double *b, double *one, double *sum
     double total = 0, largest = -INFINITY;
     b[0] = 0;
     for (ptrdiff_t c = 0; c < of->classes; c++) {
-        int64_t own = smaller(of->most[c], of->top), whole = smaller(size + own, of->top);
+        int64_t own = smaller(most_in(of, c), of->top), whole = smaller(size + own, of->top);
         one[0] = 0;
         for (int64_t j = 1; j <= own; j++)
             one[j] = one[j - 1] + log(rise(of, c, j));
@@ -243,14 +249,14 @@ static void presence(const Station *of, ptrdiff_t c, const double *before, doubl
         there[k - 1] = u > 0 ? 1 - there[k] / u : 1;
     }
     for (int64_t k = 0; k <= of->top; k++)
-        there[k] *= (double)of->most[c];
+        there[k] *= (double)most_in(of, c);
 }
 
 /* The same for a class with a law of its own, from the coefficients of all others. */
 static void presence_by_law(const Station *of, ptrdiff_t c, double *b, double *one, double *sum,
                             double *there)
 {
-    int64_t own = smaller(of->most[c], of->top);
+    int64_t own = smaller(most_in(of, c), of->top);
     product(of, c, b, one, sum);
     coefficients(of, c, 0, own, one);
     there[0] = 0;
@@ -316,41 +322,47 @@ static void solve_station(Station *of, double *work, ptrdiff_t room, double *mea
 
 const char *finite_stations(const Argument *given)
 {
-    const int64_t *begins = given[0].counts.at, *servers = given[1].counts.at;
-    const int64_t *most = given[2].counts.at, *law = given[3].counts.at, *at = given[4].counts.at;
+    const int64_t *begins = given[0].counts.at, *law = given[3].counts.at, *at = given[4].counts.at;
     const double *odds = given[5].numbers.at, *ratios = given[6].numbers.at;
     const double *rates = given[7].numbers.at;
     double *beyond = given[8].numbers.at, *full = given[9].numbers.at;
     double *nearly = given[10].numbers.at, *work = given[13].numbers.at;
-    ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
+    ptrdiff_t stations = given[4].counts.size, classes = given[3].counts.size;
     ptrdiff_t points = stations ? given[8].numbers.size / stations : 0;
     ptrdiff_t size = stations * points, room = given[13].numbers.size / ROOM;
-    if (given[0].counts.size != stations + 1 || given[3].counts.size != classes || !size
-        || given[4].counts.size != stations || given[5].numbers.size != classes * points
+    Counts servers = counts_of(given[1], stations, points);
+    Counts most = counts_of(given[2], classes, points);
+    if (given[0].counts.size != stations + 1 || !size || !servers.at || !most.at
+        || given[5].numbers.size != classes * points
         || given[6].numbers.size % points || given[7].numbers.size % points
         || given[11].numbers.size != classes * points
         || given[12].numbers.size != classes * points || given[8].numbers.size != size
         || given[9].numbers.size != size || given[10].numbers.size != size)
         return "finite_stations: numbers of each station and class at each point";
     for (ptrdiff_t q = 0; q < stations; q++)
-        if (begins[q] < 0 || begins[q] > begins[q + 1] || begins[q + 1] > classes || servers[q] < 1)
+        if (begins[q] < 0 || begins[q] > begins[q + 1] || begins[q + 1] > classes
+            || least_of(servers, q, points) < 1)
             return "finite_stations: where the classes of stations begin, and their servers";
-        else if (at[q] >= 0 && at[q] + servers[q] > given[7].numbers.size / points)
+        else if (at[q] >= 0
+                 && at[q] + most_of(servers, q, points) > given[7].numbers.size / points)
             return "finite_stations: rates of stations";
     for (ptrdiff_t c = 0; c < classes; c++)
-        if (most[c] < 1
-            || (law[c] >= 0 && law[c] + most[c] > given[6].numbers.size / points))
+        if (least_of(most, c, points) < 1
+            || (law[c] >= 0
+                && law[c] + most_of(most, c, points) > given[6].numbers.size / points))
             return "finite_stations: members of classes, and ratios of those with a law";
     for (ptrdiff_t q = 0; q < stations; q++) {
-        Station of = {.m = servers[q], .classes = begins[q + 1] - begins[q], .step = points,
-                      .most = most + begins[q], .law = law + begins[q]};
-        if (members_of(&of) >= room)
-            return "finite_stations: room for all members";
+        Station of = {.classes = begins[q + 1] - begins[q], .step = points,
+                      .across = most.across, .law = law + begins[q]};
         for (ptrdiff_t i = 0; i < points; i++) {
             double above = 0, busy = 0, near = 0;
+            of.m = count_at(servers, q, i);
+            of.most = most.at + begins[q] * most.across + i * most.along;
             of.odds = odds + begins[q] * points + i;
             of.ratios = ratios + i;
             of.rates = at[q] < 0 ? NULL : rates + at[q] * points + i;
+            if (members_of(&of) >= room)
+                return "finite_stations: room for all members";
             solve_station(&of, work, room, given[11].numbers.at + begins[q] * points + i,
                           given[12].numbers.at + begins[q] * points + i);
             for (int64_t k = of.m - 1; k <= of.top; k++) {
@@ -380,14 +392,15 @@ static void in_service(int64_t n, double mean, int64_t m, double *chance)
 
 /* The probability that m are in service, and none of them has left by a time. */
 static double still_there(int64_t m, ptrdiff_t classes, ptrdiff_t step, const int64_t *most,
-                          const double *chances, const double *service, double time, double *whole)
+                          ptrdiff_t across, const double *chances, const double *service,
+                          double time, double *whole)
 {
     double *next = whole + m + 1;
     int64_t low = 0, high = 0;
     whole[0] = 1;
     for (ptrdiff_t c = 0; c < classes; c++, chances += m + 1) {
         double stays = exp(-time / service[c * step]), power = 1;
-        int64_t count = smaller(most[c], m), first = m, end = 0;
+        int64_t count = smaller(most[c * across], m), first = m, end = 0;
         int64_t top = high + count < m ? high + count : m;
         for (int64_t k = low; k <= top; k++)
             next[k] = 0;
@@ -415,27 +428,30 @@ static double still_there(int64_t m, ptrdiff_t classes, ptrdiff_t step, const in
 
 const char *first_to_leave(const Argument *given)
 {
-    const int64_t *begins = given[0].counts.at, *servers = given[1].counts.at;
-    const int64_t *most = given[2].counts.at;
+    const int64_t *begins = given[0].counts.at;
     const double *abscissas = given[5].numbers.at, *weights = given[6].numbers.at;
-    ptrdiff_t stations = given[1].counts.size, classes = given[2].counts.size;
-    ptrdiff_t points = stations ? given[7].numbers.size / stations : 0;
+    ptrdiff_t stations = given[0].counts.size - 1;
+    ptrdiff_t points = stations > 0 ? given[7].numbers.size / stations : 0;
+    ptrdiff_t classes = points ? given[3].numbers.size / points : 0;
     double *work = given[8].numbers.at;
-    if (given[0].counts.size != stations + 1 || given[3].numbers.size != classes * points
-        || given[4].numbers.size != classes * points || !points
+    Counts servers = counts_of(given[1], stations, points);
+    Counts most = counts_of(given[2], classes, points);
+    if (!points || !servers.at || !most.at || given[3].numbers.size != classes * points
+        || given[4].numbers.size != classes * points
         || given[5].numbers.size != given[6].numbers.size
         || given[7].numbers.size != stations * points)
         return "first_to_leave: numbers of each station and class at each point";
     for (ptrdiff_t q = 0; q < stations; q++) {
         ptrdiff_t own = begins[q + 1] - begins[q];
-        int64_t m = servers[q];
-        if (begins[q] < 0 || own < 0 || begins[q + 1] > classes || m < 1)
+        if (begins[q] < 0 || own < 0 || begins[q + 1] > classes || least_of(servers, q, points) < 1)
             return "first_to_leave: where the classes of stations begin, and their servers";
-        if (given[8].numbers.size < (m + 1) * (own + 2))
+        if (given[8].numbers.size < (most_of(servers, q, points) + 1) * (own + 2))
             return "first_to_leave: room for those in service";
         for (ptrdiff_t i = 0; i < points; i++) {
             const double *present = given[3].numbers.at + begins[q] * points + i;
             const double *service = given[4].numbers.at + begins[q] * points + i;
+            const int64_t *here = most.at + begins[q] * most.across + i * most.along;
+            int64_t m = count_at(servers, q, i);
             double total = 0, mean = 0, found = 0, known;
             for (ptrdiff_t c = 0; c < own; c++) {
                 total += present[c * points];
@@ -447,14 +463,14 @@ const char *first_to_leave(const Argument *given)
                 continue;
             double *whole = work + own * (m + 1);
             for (ptrdiff_t c = 0; c < own; c++)
-                in_service(most[begins[q] + c], (double)m * present[c * points] / total, m,
+                in_service(here[c * most.across], (double)m * present[c * points] / total, m,
                            work + c * (m + 1));
-            known = still_there(m, own, points, most + begins[q], work, service, 0, whole);
+            known = still_there(m, own, points, here, most.across, work, service, 0, whole);
             if (!(known > 0))
                 continue;
             for (ptrdiff_t n = 0; n < given[5].numbers.size; n++)
                 found += weights[n]
-                         * still_there(m, own, points, most + begins[q], work, service,
+                         * still_there(m, own, points, here, most.across, work, service,
                                        mean * abscissas[n], whole);
             given[7].numbers.at[q * points + i] = mean * found / known;
         }
@@ -484,11 +500,12 @@ static double cycles(int64_t members, ptrdiff_t kinds, ptrdiff_t step, const dou
 
 const char *waits_of_one(const Argument *given)
 {
-    const int64_t *begins = given[0].counts.at, *members = given[1].counts.at;
-    ptrdiff_t servers = given[1].counts.size;
-    ptrdiff_t points = servers ? given[6].numbers.size / servers : 0;
+    const int64_t *begins = given[0].counts.at;
+    ptrdiff_t servers = given[0].counts.size - 1;
+    ptrdiff_t points = servers > 0 ? given[6].numbers.size / servers : 0;
     ptrdiff_t kinds = points ? given[3].numbers.size / points : 0, size = servers * points;
-    if (given[0].counts.size != servers + 1 || !size || given[2].numbers.size != size
+    Counts members = counts_of(given[1], servers, points);
+    if (servers < 1 || !size || !members.at || given[2].numbers.size != size
         || given[6].numbers.size != size || given[3].numbers.size != kinds * points
         || given[4].numbers.size != kinds * points || given[5].numbers.size != kinds * points)
         return "waits_of_one: numbers of each server and kind of service at each point";
@@ -499,11 +516,12 @@ const char *waits_of_one(const Argument *given)
             ptrdiff_t at = begins[q] * points + i, own = begins[q + 1] - begins[q];
             const double *share = given[3].numbers.at + at, *mean = given[4].numbers.at + at;
             double away = given[2].numbers.at[q * points + i], work = 0, found;
+            int64_t count = count_at(members, q, i);
             for (ptrdiff_t j = 0; j < own; j++)
                 work += share[j * points] * mean[j * points];
-            found = cycles(members[q], own, points, share, mean, given[5].numbers.at + at, away);
+            found = cycles(count, own, points, share, mean, given[5].numbers.at + at, away);
             given[6].numbers.at[q * points + i] =
-                (double)(members[q] - 1) * work - away * (found / (1 + found));
+                (double)(count - 1) * work - away * (found / (1 + found));
         }
     }
     return NULL;

@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
+import numpy as np
+
 from headway.kinds import Amount
 from headway.queueing.disciplines.discipline import Discipline
 from headway.queueing.layers.flow import Flow, steps_of
 from headway.records import dataclass
+
+
+def is_unlimited(number: Amount) -> bool:
+    """Whether a number of servers or threads is unlimited, as it is at all points or at none."""
+    return bool(np.isinf(number).any())
 
 
 @dataclass(frozen=True)

@@ -57,18 +57,19 @@ def _differ(some: Iterable[Any], others: Iterable[Any]) -> bool:
 
 
 def _processor_at(part: Processor) -> Processor:
-    return replace(part, servers=_first(part.servers), replicas=_first(part.replicas))
+    return replace(part, servers=_common(part.servers), replicas=_common(part.replicas))
 
 
 def _task_at(part: Task) -> Task:
-    fans = {name: _first(fan) for name, fan in part.fan_out.items()}
-    threads, copies = _first(part.threads), _first(part.replicas)
+    fans = {name: _common(fan) for name, fan in part.fan_out.items()}
+    threads, copies = _common(part.threads), _common(part.replicas)
     return replace(part, threads=threads, replicas=copies, fan_out=fans)
 
 
-def _first(number: Amount) -> float:
-    """The first of equal numbers: threads, servers or copies at points of one structure."""
-    return float(np.ravel(number)[0])
+def _common(number: Amount) -> Amount:
+    """A number of threads, servers or copies as a scalar, if it is the same at all points."""
+    each = np.ravel(number)
+    return float(each[0]) if (each == each[0]).all() else number
 
 
 def alike(system: LayeredSystem) -> list[NDArray[np.intp]]:

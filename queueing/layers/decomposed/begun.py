@@ -24,7 +24,7 @@ import numpy as np
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.sources import Sources, Work
 from headway.queueing.layers.decomposed.works import State, Works
-from headway.queueing.layers.numerics.stations import NEVER, Column, Sums
+from headway.queueing.layers.numerics.stations import NEVER, Column, Sums, stacked
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
@@ -81,7 +81,7 @@ class Begun:
         self.places = Sums([one.places for one in begins], column)
         self.there = Sums([one.there for one in begins], column)
         members = [sources.all[one.first.source].population for one in begins]
-        self.members = np.array(members, float)[:, np.newaxis]
+        self.members = stacked(members, column)
         self.shared = works.shared[self.second]
         self._read_ties(sources, at)
 
@@ -92,7 +92,7 @@ class Begun:
         for row, work in enumerate(works.all):
             place = sources.processor(work.entry)
             one = sources.system.processors[place]
-            if row not in at or works.shared[row] or one.servers != 1:
+            if row not in at or works.shared[row] or np.any(one.servers != 1):
                 continue
             for entry, calls in sources.calls(work.entry, second=work.second).items():
                 if entry in seconds and sources.processor(entry) == place:

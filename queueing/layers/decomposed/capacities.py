@@ -8,16 +8,17 @@ at the rate 1.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from math import isinf
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
-from headway.queueing.layers.decomposed.others import Others
 from headway.queueing.layers.decomposed.sources import Sources
+from headway.queueing.layers.decomposed.structures import Others
 from headway.queueing.layers.decomposed.works import State, Works
 from headway.queueing.layers.numerics.pools import MOST, pool_capacities
-from headway.queueing.layers.numerics.stations import NEVER, Column, Sums
+from headway.queueing.layers.numerics.stations import NEVER, Column, Sums, counted
+from headway.queueing.layers.parts import is_unlimited
+from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
 _LEAST = 1e-6  # share of the holding time elsewhere that stands for 0
@@ -39,7 +40,7 @@ class Capacities:
     names
         Tasks with a limited number of threads, each after all that it calls.
     threads, first
-        Their numbers of threads, and the first row of each.
+        Their numbers of threads as rows, and the first row of each.
     """
 
     def __init__(
@@ -52,11 +53,12 @@ class Capacities:
     ) -> None:
         self.sources, self.works = sources, works
         tasks = sources.system.tasks
-        limited = [n for n, one in tasks.items() if not (one.clients or isinf(one.threads))]
+        limited = [n for n, one in tasks.items() if not (one.clients or is_unlimited(one.threads))]
         self._rank = _ranks(sources)
         self.names = sorted(limited, key=lambda name: -self._rank[name])
-        self.threads = np.array([int(tasks[name].threads) for name in self.names], np.int64)
-        self.first = np.cumsum(self.threads) - self.threads
+        self.threads = counted([tasks[name].threads for name in self.names], column)
+        self.tallest = self.threads.max(axis=1)
+        self.first = np.cumsum(self.tallest) - self.tallest
         if not self.names:
             return
         self._places = [sources.processor(work.entry) for work in works.all]
@@ -66,8 +68,8 @@ class Capacities:
         clients = [one.own is not None and not one.own.second for one in sources.all]
         self.endless = np.array([[is_open and not clients[k]] for k in works.source], float)
         callers = [others.callers(name) for name in self.names]
-        self.callers = np.array([one.above_in_all or one.in_all for one in callers], np.int64)
-        self.callers = np.maximum(self.callers, self.threads)
+        most = [np.where(one.above_in_all, one.above_in_all, one.in_all) for one in callers]
+        self.callers = np.maximum(counted(most, column), self.threads)
         self._work = np.zeros(2 * (MOST + 1))
 
     def _read_stations(self, column: Column) -> None:
@@ -79,7 +81,7 @@ class Capacities:
         row = dict(zip(self.names, self.first.tolist(), strict=True))
         self.lower = np.array([row[name] if is_task else -1 for (name, is_task), _ in each])
         self.is_task = np.array([[is_task] for (_, is_task), _ in each])
-        self.servers = np.array([self._servers(*key) for key, _ in each], np.int64)
+        self.servers = counted([self._servers(*key) for key, _ in each], column)
         self.own = Sums([rows for _, rows in each], column)
         self.all = Sums([self._everybody(*key) for key, _ in each], column)
         asked = [dict.fromkeys(self._asked(name), 1.0) for name in self.names]
@@ -104,8 +106,9 @@ class Capacities:
                     busy[name][place] = busy[name][place] + time * column(share)
         narrow: dict[str, FloatArray] = {}
         for name, each in busy.items():
-            full = [time / system.processors[place].servers for place, time in each.items()]
-            threads = float(system.tasks[name].threads)
+            servers = system.processors
+            full = [time / column(servers[place].servers) for place, time in each.items()]
+            threads = column(system.tasks[name].threads)
             of_pool = held[list(self._asked(name))].sum(axis=0) / threads
             # the same in all views
             found = np.asarray(of_pool >= np.max(full, axis=0), float)[: int(np.prod(system.shape))]
@@ -120,11 +123,11 @@ class Capacities:
             if sources.system.entries[work.entry].task == task and not is_own:
                 yield row
 
-    def _servers(self, name: str, is_task: bool) -> int:  # noqa: FBT001 - a key
+    def _servers(self, name: str, is_task: bool) -> Amount:  # noqa: FBT001 - a key
         if not name:
             return 1
         system = self.sources.system
-        return int(system.tasks[name].threads if is_task else system.processors[name].servers)
+        return system.tasks[name].threads if is_task else system.processors[name].servers
 
     def _everybody(self, name: str, is_task: bool) -> dict[int, Amount]:  # noqa: FBT001 - a key
         """Rows of all work at a station."""
@@ -156,7 +159,7 @@ class Capacities:
                     if is_asked and name == system.entries[work.entry].task:
                         yield (name, True), here * self._narrow[name]
                     here = here * (1 - self._narrow[name])
-                if not isinf(system.processors[self._places[row]].servers):
+                if not is_unlimited(system.processors[self._places[row]].servers):
                     yield (self._places[row], False), here
 
     def _below(self, pool: str, held: frozenset[str]) -> list[str]:
@@ -166,7 +169,7 @@ class Capacities:
 
     def of(self, now: State) -> "Freed":
         """How fast the threads of pools are freed."""
-        works, rows = self.works, (int(self.threads.sum()), now.cycles.shape[1])
+        works, rows = self.works, (int(self.tallest.sum()), now.cycles.shape[1])
         asked = now.cycles * works.often
         pools = len(self.names), rows[1]
         found = Freed(np.ones(rows), *np.zeros((4, *pools)))
@@ -191,9 +194,9 @@ class Capacities:
         spent = own[0] + own[1]
         streams = np.maximum(there(self.all, whole, from_outside) - own[0], 0.0)
         others = np.maximum(there(self.all, whole, of_clients) - own[1], 0.0)
-        loads = mine * (1 + streams / (self.servers[:, np.newaxis] + spent)) / held[self.pool]
+        loads = mine * (1 + streams / (self.servers + spent)) / held[self.pool]
         elsewhere = 1 - np.add.reduceat(spent, self.begins[:-1], axis=0) / held
-        outside = np.maximum(self.callers[:, np.newaxis] - found.inside, _SLOWEST)
+        outside = np.maximum(self.callers - found.inside, _SLOWEST)
         numbers = self.threads, self.begins, self.servers, self.lower, self.callers
         given = loads, others, np.maximum(elsewhere, _LEAST), held / outside
         pool_capacities(*numbers, *given, found.rates, found.most, self._work)
@@ -220,6 +223,10 @@ class Freed:
     rate: FloatArray
     inside: FloatArray
     held: FloatArray
+
+    def at(self, rows: IntArray) -> FloatArray:
+        """Rates in some rows, which may be others at each point, shape (rows, points)."""
+        return np.asarray(self.rates[rows, np.arange(self.rates.shape[1])])
 
 
 def _ranks(sources: Sources) -> Mapping[str, int]:

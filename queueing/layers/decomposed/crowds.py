@@ -6,19 +6,33 @@ pools with more callers than threads.
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.capacities import Capacities, Freed
-from headway.queueing.layers.decomposed.others import Callers, Class, Others, Server
+from headway.queueing.layers.decomposed.others import (
+    Callers,
+    Class,
+    Classes,
+    together,
+)
 from headway.queueing.layers.decomposed.sources import Stacks
+from headway.queueing.layers.decomposed.structures import Others
 from headway.queueing.layers.decomposed.views import Meetings, Views
+from headway.queueing.layers.decomposed.ways import Server
 from headway.queueing.layers.decomposed.works import State, Works
 from headway.queueing.layers.numerics.pools import HIGHEST, pool_ratios
-from headway.queueing.layers.numerics.stations import NEVER, Odds, Seen, Stations, Sums
+from headway.queueing.layers.numerics.stations import (
+    NEVER,
+    Odds,
+    Seen,
+    Stations,
+    Sums,
+    counted,
+    stacked,
+)
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
@@ -26,9 +40,6 @@ NARROW = 1e-2
 """Least time away, relative to the service time, for classes that are nearly always there."""
 
 _ALONE = Class(1, 1, {})  # an empty class: its only member never comes
-
-Classes: TypeAlias = tuple[Class, ...]
-"""The classes met at a server."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +76,6 @@ class Coming:
         return Coming(*(np.where(chosen, new, old) for old, new in pairs))
 
 
-def together(classes: Classes) -> int:
-    """Most members at a server at once; those of an inner pool are members of another class too."""
-    return sum(one.most for one in classes if not one.inner)
-
-
 class Crowds(Stations):
     """Those who are met at servers.
 
@@ -87,36 +93,32 @@ class Crowds(Stations):
 
     def __init__(
         self,
-        met: Sequence[tuple[Class, ...]],
+        met: Sequence[Classes],
         comers: Sequence[int],
-        servers: Sequence[float],
+        servers: Sequence[Amount],
         works: Works,
         views: Views,
         capacities: Capacities,
     ) -> None:
         full = [classes or (_ALONE,) for classes in met]
         self.classes = [one for each in full for one in each]
-        most = [one.most for one in self.classes]
-        pooled = [one.callers is not None for one in self.classes]
-        begins = np.cumsum([0, *(n for n, is_so in zip(most, pooled, strict=True) if is_so)])
-        self.ratios, self._pooled = int(begins[-1]), np.flatnonzero(pooled)
-        law = np.full(len(most), -1, np.int64)
-        law[pooled] = begins[:-1]
-        super().__init__(
-            np.cumsum([0, *map(len, full)]).astype(np.int64),
-            np.array(servers, np.int64),
-            np.array(most, np.int64),
-            law,
-        )
-        self.members = np.array(list(map(together, met)), np.int64)
+        self._column = column = views.column
+        most = counted([one.most for one in self.classes], column)
+        self._pooled = np.flatnonzero([one.callers is not None for one in self.classes])
+        begins = np.cumsum([0, *most[self._pooled].max(axis=1)])
+        self.ratios, law = int(begins[-1]), np.full(len(most), -1, np.int64)
+        law[self._pooled] = begins[:-1]
+        each = np.cumsum([0, *map(len, full)]).astype(np.int64)
+        super().__init__(each, counted(servers, column), most, law)
+        self.members = counted(list(map(together, met)), column)
         who = self._seen_by(comers)
         self.visits, self.barred = (
             Meetings([works.rows(each) for each in of], who, works.source, views)
             for of in ([one.visits for one in self.classes], [one.barred for one in self.classes])
         )
         everybody = views.of[who] == 0
-        count = np.array([[one.most, one.population] for one in self.classes], float)
-        self.population = np.where(everybody[:, np.newaxis], count[:, 1:], count[:, :1])
+        every = stacked([one.population for one in self.classes], column)
+        self.population = np.where(everybody[:, np.newaxis], every, most.astype(float))
         self._read_pools(who, views, capacities)
         self._read_parts(comers, works, views)
 
@@ -134,17 +136,17 @@ class Crowds(Stations):
             return
         callers = [self.classes[k].callers or Callers(0, 0) for k in at]
         everybody = views.of[who[at]] == 0
-        counts = [(one.count, one.above, one.in_all) for one in callers]
-        count, above, in_all = np.array(counts, np.int64).T
-        self._callers = np.where(everybody, in_all, count)[:, np.newaxis]
+        counts = zip(*((one.count, one.above, one.in_all) for one in callers), strict=True)
+        count, above, in_all = (counted(each, self._column) for each in counts)
+        self._callers = np.where(everybody[:, np.newaxis], in_all, count)
         waiting = np.array([int(bool(one.task)) for one in callers], np.int64)
-        self._counts = self.most[at], above.copy(), count.copy(), waiting
+        self._counts = self.most[at], above, count, waiting
         self._own, self._above = (
             np.array([[name in pools for name in names] for pools in each], float)
             for each in ([(one.task,) for one in callers], [one.pools for one in callers])
         )
-        self._has_above = (above > 0)[:, np.newaxis]
-        self._pool_work = np.zeros(2 * (max([HIGHEST, *self.most[at]]) + 1))
+        self._has_above = above > 0
+        self._pool_work = np.zeros(2 * (int(self.most[at].max(initial=HIGHEST)) + 1))
 
     def _read_parts(self, comers: Sequence[int], works: Works, views: Views) -> None:
         """The share of each kind of clients in each class, for the view with one of them fewer.
@@ -156,12 +158,12 @@ class Crowds(Stations):
         places: list[dict[int, Amount]] = [{} for _ in self.servers]
         of: list[int] = []
         view: list[int] = []
-        most: list[float] = []
+        most: list[Amount] = []
         for row, one in enumerate(self.classes):
             place = int(self.owner[row])
             for k in dict.fromkeys(work.source for work in one.visits):
-                left = views.members[k] - (k == comers[place])
-                if views.of[k] and left > 0:
+                left = views.populations[k] - (k == comers[place])
+                if views.of[k] and np.all(left > 0):
                     places[place][len(parts)] = 1.0
                     visits = {w: often for w, often in one.visits.items() if w.source == k}
                     parts.append(works.rows(visits))
@@ -169,7 +171,7 @@ class Crowds(Stations):
                     view.append(int(views.of[k]))
                     most.append(one.most / left)
         self._class, self._parts = np.array(of, int), Sums(parts, views.column) if parts else None
-        self._most = np.array(most).reshape(-1, 1) * views.within(view)
+        self._most = stacked(most, views.column) * views.within(view)
         self._places = Sums(places, views.column)
 
     def kept(self, coming: Coming, seen: Seen, cycles: FloatArray) -> FloatArray | float:
@@ -193,7 +195,7 @@ class Crowds(Stations):
         service = coming.service if same is None else same
         away = coming.free / np.maximum(coming.rate, NEVER) + coming.service - service
         service = np.maximum(service, NEVER)
-        servers = self.servers[self.owner, np.newaxis]
+        servers = self.servers[self.owner]
         least = NARROW * service / servers
         each = np.asarray(service / np.maximum(away, least))
         there = coming.there + coming.rate * (service - coming.service)
@@ -213,7 +215,7 @@ class Crowds(Stations):
         inside, held, rate, most = self._own @ each
         above, threads, all_rate, all_most = self._above @ each
         outside = self._callers - np.where(self._has_above, np.maximum(above, inside), inside)
-        outside = np.maximum(outside, NARROW * busy / self.servers[self.owner[at], np.newaxis])
+        outside = np.maximum(outside, NARROW * busy / self.servers[self.owner[at]])
         pool_ratios(
             *self._counts,
             busy / outside,
@@ -235,7 +237,7 @@ class Crowds(Stations):
         first = self.first_free(coming.rate * coming.service, coming.service)
         rate = np.maximum(self.by_server(coming.rate), NEVER)
         mean = self.by_server(coming.rate * coming.service) / rate
-        longer = (seen.beyond - seen.full) * mean / self.servers[:, np.newaxis]
+        longer = (seen.beyond - seen.full) * mean / self.servers
         return np.asarray(seen.full * first + longer)
 
 

@@ -33,7 +33,7 @@ class Cycles:
         self.rows = [works.index[work] for work in own.values()]
         tasks = [system.tasks[system.entries[work.entry].task] for work in own.values()]
         self.think = stacked([task.think_time for task in tasks], column)
-        self.population = np.array([[float(task.threads)] for task in tasks]).reshape(-1, 1)
+        self.population = stacked([task.threads for task in tasks], column)
         self.visits = np.stack([self._visits(one.visits) for one in sources.all])
         self.arrivals = {name: column(one.arrival_rate) for name, one in system.entries.items()}
         self.sends = {

@@ -16,9 +16,9 @@ from headway.errors import GraphError
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.capacities import Capacities
 from headway.queueing.layers.decomposed.cycles import Cycles
-from headway.queueing.layers.decomposed.others import Others
 from headway.queueing.layers.decomposed.phases import Phases
 from headway.queueing.layers.decomposed.sources import Sources
+from headway.queueing.layers.decomposed.structures import Others, structures
 from headway.queueing.layers.decomposed.views import Views
 from headway.queueing.layers.decomposed.waits import Pools, Processors
 from headway.queueing.layers.decomposed.works import State, Works
@@ -48,7 +48,7 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
     Parameters
     ----------
     system
-        Numbers may be arrays over operating points, except threads, servers and populations.
+        Numbers may be arrays over operating points.
 
     Raises
     ------
@@ -74,25 +74,35 @@ def by_layers(system: LayeredSystem) -> LayeredMeans:
         if discipline.by_priority or discipline.by_size:
             msg = f"{name}: layers are not solved under discipline {discipline}; simulate it"
             raise GraphError(msg)
-    return _means(system, _settled(system))
+    answers = _settled(system)
+    return _means(system, answers.reshape(*answers.shape[:2], *system.shape))
 
 
 def _means(system: LayeredSystem, answers: FloatArray) -> LayeredMeans:
     """Means of entries from the array of `_Decomposition.numbers`."""
-    shaped = answers.reshape(*answers.shape[:2], *system.shape)
-    each = zip(system.entries, shaped, strict=True)
+    each = zip(system.entries, answers, strict=True)
     return LayeredMeans(system, {name: EntryMeans(*numbers) for name, numbers in each})
 
 
 def _settled(system: LayeredSystem) -> FloatArray:
+    """The numbers of entries at all points, shape (entries, numbers of each, points).
+
+    Points of one structure are solved together.
+    """
+    answers = np.zeros((len(system.entries), 4, max(int(np.prod(system.shape)), 1)))
+    for points, sources, others in structures(system):
+        answers[..., points] = _of_one_structure(sources, others)
+    return answers
+
+
+def _of_one_structure(sources: Sources, others: Others) -> FloatArray:
     """Iterate until nothing changes; points that have settled are left out on the way.
 
     If more arrives from outside than a server can serve, waits need not settle: a point where this
     is so in each of the last steps is saturated, whatever its waits.
-
-    The result has the shape (entries, numbers of each, points).
     """
-    part, left = _Decomposition(system), np.arange(max(int(np.prod(system.shape)), 1))
+    system, part = sources.system, _Decomposition(sources, others, others.count)
+    left = np.arange(others.count)
     answers = np.zeros((len(system.entries), 4, left.size))
     known, settling = part.start, Settling(part.small)
     is_open, nearest = np.ones(left.size, bool), np.full(left.size, _NEAR)
@@ -118,10 +128,9 @@ def _settled(system: LayeredSystem) -> FloatArray:
             known[:, k] = known[:, k] if better is None else better
         if 2 * np.count_nonzero(is_open) <= left.size > _FEW:
             left = left[is_open]
-            fewer = _Decomposition(at(system, left))
-            # for instance if none of these points has arrivals from outside
-            if not fewer.is_like(part):
-                answers[..., left] = _settled(fewer.system)
+            fewer = part.at(np.flatnonzero(is_open), left.size)
+            if fewer is None:
+                answers[..., left] = _settled(at(system, left))
                 return answers
             part, known = fewer, settling.keep(known, is_open)
             full, nearest = full[is_open], nearest[is_open]
@@ -144,13 +153,14 @@ def _still_full(
 
 
 class _Decomposition:
-    """The map of the fixed-point iteration, from delays and waits to new ones, at some points."""
+    """The map of the fixed-point iteration, from delays and waits to new ones, at some points.
 
-    def __init__(self, system: LayeredSystem, columns: int = 1) -> None:
-        self.system = system
-        self.sources = Sources(system)
-        self.points = max(int(np.prod(system.shape)), columns)
-        others = Others(self.sources)
+    There is a column for each, or several for a single one.
+    """
+
+    def __init__(self, sources: Sources, others: Others, columns: int) -> None:
+        self.system, self.sources, self.others = sources.system, sources, others
+        self.points = columns
         self.views = Views(self.sources, self._column)
         self.works = Works(self.sources, self.views)
         self.phases = Phases(self.sources, self.works, self.views.column)
@@ -163,7 +173,8 @@ class _Decomposition:
         self.capacities = Capacities(self.sources, others, self.works, self.views.column, alone)
         given = self.sources, others, self.works, self.views, self.capacities
         self.processors, self.pools = Processors(*given), Pools(*given)
-        longest = np.max([self._column(step.demand) for _, step, _ in system.steps()], axis=0)
+        steps = self.system.steps()
+        longest = np.max([self._column(step.demand) for _, step, _ in steps], axis=0)
         self.small = np.where(longest > 0, _SMALL * longest, _SMALL)
         self._read_entries()
 
@@ -183,13 +194,18 @@ class _Decomposition:
         self.first = Sums(list(of.values()), self.views.column)
         self.lasting = [next(iter(rows), 0) for rows in of.values()]
 
-    def is_like(self, other: "_Decomposition") -> bool:
-        """Whether delays and waits belong to the same work in both."""
+    def at(self, points: int | NDArray[np.intp], columns: int) -> "_Decomposition | None":
+        """The same at some points; None if delays and waits there belong to other work.
+
+        For instance if none of these points has calls of some kind.
+        """
+        sources = Sources(at(self.system, points))
+        found = _Decomposition(sources, self.others.at(points), columns)
         mine, theirs = (
             (one.works.all, one.processors.rows.tolist(), one.pools.rows.tolist())
-            for one in (self, other)
+            for one in (self, found)
         )
-        return mine == theirs
+        return found if mine == theirs else None
 
     @property
     def start(self) -> FloatArray:
@@ -223,8 +239,8 @@ class _Decomposition:
 
     def closer(self, point: int, known: FloatArray) -> FloatArray | None:
         """Delays and waits at one point by Newton's method; None if it fails."""
-        alone = _Decomposition(at(self.system, point), columns(len(known)))
-        if not alone.is_like(self):
+        alone = self.at(point, columns(len(known)))
+        if alone is None:
             return None
         small = float(alone.small[0])
         return by_newton(lambda x: alone.after(alone.now(x)), known, small, _SETTLED / 10)

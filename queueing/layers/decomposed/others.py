@@ -11,16 +11,16 @@ held by the same client (interlock). A pool behind a part of the cut that lets f
 class of its own: of many clients that use a single thread, one can be at its processor.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from math import inf, isinf
-from typing import Any, NamedTuple, TypeAlias
+from math import isinf
+from typing import TypeAlias
 
 import numpy as np
 
 from headway.kinds import Amount
 from headway.queueing.layers.decomposed.sources import Source, Sources, Work
-from headway.queueing.layers.numerics.cuts import leading, smallest_cut
+from headway.queueing.layers.decomposed.ways import Label, Server, Ways
 from headway.queueing.layers.numerics.pools import HIGHEST, MANY
 from headway.records import dataclass
 
@@ -53,11 +53,11 @@ class Callers:
         The task of the pool; "" for a source that is called by nobody.
     """
 
-    count: int
-    in_all: int
+    count: Amount
+    in_all: Amount
     pools: tuple[str, ...] = ()
-    above: int = 0
-    above_in_all: int = 0
+    above: Amount = 0
+    above_in_all: Amount = 0
     task: str = ""
 
 
@@ -85,8 +85,8 @@ class Class:
         Those who call these threads, where their number says more than that of the threads.
     """
 
-    most: int
-    population: int
+    most: Amount
+    population: Amount
     visits: Shares
     barred: Shares = field(default_factory=dict)
     pool: bool = False
@@ -94,92 +94,71 @@ class Class:
     callers: Callers | None = None
 
 
-class Server(NamedTuple):
-    """A processor or a task, by name."""
-
-    name: str
-    is_task: bool
+Classes: TypeAlias = tuple[Class, ...]
+"""The classes met at a server."""
 
 
-_Label: TypeAlias = tuple[str, object]
-"""A source by its number, or the pool of threads of a task by its name."""
+def together(classes: Classes) -> Amount:
+    """Most members at a server at once; those of an inner pool are members of another class too."""
+    return sum(one.most for one in classes if not one.inner)
 
-_Way: TypeAlias = tuple[_Label | None, str]
+
+_Way: TypeAlias = tuple[Label | None, str]
 """Part of a cut, None before it, and the task of the smallest pool behind it, or ""."""
 
-_Part: TypeAlias = tuple[tuple[_Label, str], Work, Amount, bool]
+_Part: TypeAlias = tuple[tuple[Label, str], Work, Amount, bool]
 """A way through the cut, the work behind it, how often it is done, and if that is possible."""
 
 
-@dataclass(frozen=True)
-class _Does:
-    """The entries that a member or thread calls, and the processors that it uses."""
-
-    asks: dict[str, Amount]
-    at: set[str]
-
-
-class Others:
-    """Classes of other jobs at every server, for each arriving job.
+class OthersAt:
+    """Classes of other jobs at every server, for each arriving job, at one point.
 
     Parameters
     ----------
-    sources
-        The sources of a system.
+    ways
+        The ways of a system.
+    threads, members
+        Number of threads of each task, and of members of each source.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources, self.system = sources, sources.system
-        endless = any(isinf(one.population) for one in sources.all if one.own is None)
-        clients = sum(task.threads for task in self.system.tasks.values() if task.clients)
+    def __init__(self, ways: Ways, threads: Mapping[str, float], members: Sequence[float]) -> None:
+        self.ways, self.sources, self.system = ways, ways.sources, ways.system
+        self.threads, self.members = threads, members
+        endless = any(isinf(members[k]) for k, one in enumerate(self.sources.all) if not one.own)
+        clients = sum(threads[name] for name, task in self.system.tasks.items() if task.clients)
         self.crowd = CROWD if endless else int(clients)
         # limited to the number of members, as more are never in use
-        self._threads = {
-            name: int(min(float(task.threads), self.crowd))
-            for name, task in self.system.tasks.items()
-        }
+        self._threads = {name: int(min(most, self.crowd)) for name, most in threads.items()}
         self._known: dict[object, tuple[Class, ...]] = {}
         self._callers: dict[object, Callers] = {}
-        self._served = {
-            work: sources.processor(work.entry)
-            for works in sources.works
-            for work in works
-            if np.any(sources.use(work)[0])
-        }
-        self._does = self._own()
-        self._ways: dict[Server, tuple[tuple[Any, Any], ...]] = {}
-        self._cuts: dict[object, frozenset[_Label]] = {}
 
     def of(self, server: Server, source: int, held: frozenset[str]) -> tuple[Class, ...]:
         """Classes of others at a server, for a job of a source that holds threads of tasks."""
-        limiting = frozenset(t for t in held if self.system.tasks[t].threads <= self.crowd)
+        limiting = self.limiting(held)
         key = server, source, limiting
         if key not in self._known:
             self._known[key] = tuple(self._classes(server, source, limiting))
         return self._known[key]
 
-    def _members(self, source: int) -> int:
-        return int(min(self.sources.all[source].population, self.crowd))
+    def limiting(self, held: frozenset[str]) -> frozenset[str]:
+        """Of some tasks those whose threads can all be in use."""
+        return frozenset(task for task in held if self.threads[task] <= self.crowd)
 
-    def _label(self, source: int) -> _Label:
-        """The label of a source: for a second phase the pool of its task, whose threads run it."""
-        own = self.sources.all[source].own
-        if own is not None and own.second:
-            return "pool", self.system.entries[own.entry].task
-        return "source", source
+    def _members(self, source: int) -> int:
+        return int(min(self.members[source], self.crowd))
 
     def _classes(self, server: Server, source: int, held: frozenset[str]) -> Iterator[Class]:
         left = {task: threads - (task in held) for task, threads in self._threads.items()}
         members = [self._members(k) - (k == source) for k in range(len(self.sources.all))]
         self._share_threads(members, left)
-        cut = self._cut(server, members, left)
-        gone = {self._label(k) for k, most in enumerate(members) if most == 0}
-        room: dict[_Label, int] = {("source", k): most for k, most in enumerate(members)}
+        cut = self.ways.cut(server, members, left)
+        gone = {self.ways.label(k) for k, most in enumerate(members) if most == 0}
+        room: dict[Label, int] = {("source", k): most for k, most in enumerate(members)}
         room |= {("pool", task): most for task, most in left.items()}
-        found: dict[tuple[_Label, str], dict[Work, Amount]] = {}
-        barred: dict[_Label, dict[Work, Amount]] = {}
+        found: dict[tuple[Label, str], dict[Work, Amount]] = {}
+        barred: dict[Label, dict[Work, Amount]] = {}
         for k in range(len(members)):
-            if self._label(k) in gone and self._label(k)[0] == "pool":
+            if self.ways.label(k) in gone and self.ways.label(k)[0] == "pool":
                 continue
             for (label, pool), work, visits, can_be in self._parted(k, server, cut, left):
                 is_inner = bool(pool) and source >= 0 and room[label] > _WIDE * left[pool]
@@ -200,7 +179,7 @@ class Others:
                     yield self._called(one, name, source, held, alone=len(found) == 1)
                 else:
                     k = int(str(which))
-                    endless = isinf(self.sources.all[k].population)
+                    endless = isinf(self.members[k])
                     callers = Callers(MANY, MANY) if endless else None
                     yield Class(room[label], self._members(k), visits, own, callers=callers)
 
@@ -213,7 +192,7 @@ class Others:
         twice as callers of several pools that meet here, unless most are from outside.
         """
         task = self.system.tasks[pool]
-        if task.clients or isinf(task.threads) or one.population == 1:
+        if task.clients or isinf(self.threads[pool]) or one.population == 1:
             return one
         key = pool, source, held
         if key not in self._callers:
@@ -225,20 +204,20 @@ class Others:
 
     def callers(self, pool: str, source: int = -1, held: frozenset[str] = frozenset()) -> Callers:
         """Those who call a pool, beside an arriving job which holds some threads."""
-        tasks, sources = self.system.tasks, self.sources.all
-        every = [int(min(one.population, MANY)) for one in sources]
-        threads = {n: int(min(float(one.threads), MANY)) for n, one in tasks.items()}
+        sources = self.sources.all
+        every = [int(min(members, MANY)) for members in self.members]
+        threads = {name: int(min(most, MANY)) for name, most in self.threads.items()}
         left = {n: m - (n in held) for n, m in threads.items()}
         members = [m - (k == source) for k, m in enumerate(every)]
         who = [
             k
             for k, one in enumerate(sources)
-            if self._label(k) != ("pool", pool)
+            if self.ways.label(k) != ("pool", pool)
             and not one.visits.keys().isdisjoint(self.system.entries_of[pool])
         ]
         self._share_threads(members, left)
         self._share_threads(every, threads)
-        cut = self._cut(Server(pool, is_task=True), members, left)
+        cut = self.ways.cut(Server(pool, is_task=True), members, left)
         pools = tuple(str(name) for kind, name in cut if kind == "pool")
         count, in_all = (sum(each[k] for k in who) for each in (members, every))
         above, above_in_all = (
@@ -255,90 +234,26 @@ class Others:
     def _share_threads(self, members: list[int], left: dict[str, int]) -> None:
         """Replace the members of second phases by the threads that run them."""
         for k in range(len(members)):
-            kind, name = self._label(k)
+            kind, name = self.ways.label(k)
             members[k] = left[str(name)] if kind == "pool" else members[k]
 
-    def _cut(self, server: Server, members: list[int], left: dict[str, int]) -> frozenset[_Label]:
-        """The populations and pools in a minimum cut between sources and a server."""
-        if server not in self._ways:
-            self._ways[server] = leading(self._edges(server), "to")
-        edges = self._ways[server]
-        room = [
-            members[b[1]] if a == "from" else left[a[1]] if a[0] == "in" else inf for a, b in edges
-        ]
-        key = server, tuple(room)
-        if key not in self._cuts:
-            graph: dict[Hashable, dict[Hashable, float]] = {}
-            for (a, b), most in zip(edges, room, strict=True):
-                graph.setdefault(a, {})[b] = most
-            self._cuts[key] = frozenset(
-                self._label(b[1]) if a == "from" else ("pool", b[1])
-                for a, b in smallest_cut(graph, "from", "to")
-            )
-        return self._cuts[key]
-
-    def _edges(self, server: Server) -> Iterator[tuple[Any, Any]]:
-        """Edges of the graph of ways to a server: from sources, and through pools."""
-        for k in range(len(self.sources.all)):
-            yield "from", ("source", k)
-        for label, does in self._does.items():
-            start = label
-            if label[0] == "pool":
-                yield ("in", label[1]), ("out", label[1])
-                start = "out", label[1]
-            asked = self._asked(does.asks, server)
-            if server.name in (asked if server.is_task else does.at):
-                yield start, "to"
-            yield from ((start, ("in", task)) for task in asked if not self._is(task, server))
-
-    def _is(self, task: str, server: Server) -> bool:
-        return server.is_task and task == server.name
-
-    def _asked(self, entries: Iterable[str], server: Server) -> dict[str, None]:
-        """Tasks reached by requests for entries, also by forwarding, up to a server."""
-        found: dict[str, None] = {}
-        todo = list(entries)
-        while todo:
-            entry = self.system.entries[todo.pop()]
-            found[entry.task] = None
-            if entry.forwards and not self._is(entry.task, server):
-                todo += entry.forwards
-        return found
-
-    def _own(self) -> dict[_Label, "_Does"]:
-        """Direct calls and processors of each source and each pool."""
-        found: dict[_Label, _Does] = {}
-        for k, source in enumerate(self.sources.all):
-            for work in self.sources.works[k]:
-                task = self.system.entries[work.entry].task
-                label: _Label = ("source", k) if work == source.own else ("pool", task)
-                does = found.setdefault(label, _Does({}, set()))
-                does.asks.update(self.sources.calls(work.entry, second=work.second))
-                does.at.update([self._served[work]] if work in self._served else [])
-            if source.own is None:
-                found["source", k] = _Does({source.entry: 1.0}, set())
-        return found
-
-    def _is_at(self, work: Work, server: Server) -> bool:
-        return not server.is_task and self._served.get(work) == server.name
-
     def _parted(
-        self, k: int, server: Server, cut: frozenset[_Label], left: dict[str, int]
+        self, k: int, server: Server, cut: frozenset[Label], left: dict[str, int]
     ) -> Iterator[_Part]:
         """The work of a source at a server, by the part of the cut through which it comes.
 
         Work behind the last thread of a task, held by the arriving job, is marked as impossible
         (False); requests forwarded from there no longer hold that thread.
         """
-        source, start = self.sources.all[k], self._label(k)
+        source, start = self.sources.all[k], self.ways.label(k)
         first: _Way = (start if start in cut else None), ""
         asked = _Asked()
         asked.add(self._requests(source), first, 1.0)
-        if source.own is not None and self._is_at(source.own, server):
+        if source.own is not None and self.ways.is_at(source.own, server):
             yield (start, ""), source.own, 1.0, True
         for entry in self.system.callers_first:
             work, task, ways = Work(k, entry), self.system.entries[entry].task, asked.ways(entry)
-            is_there = bool(ways) and self._is_at(work, server)
+            is_there = bool(ways) and self.ways.is_at(work, server)
             for way, often in ways:
                 label, pool = way
                 if server.is_task and task == server.name:
@@ -353,7 +268,7 @@ class Others:
                     asked.add(self.sources.calls(entry), within, often)
                     asked.add(self.system.entries[entry].forwards, way, often)
 
-    def _through(self, way: _Way, task: str, cut: frozenset[_Label], left: dict[str, int]) -> _Way:
+    def _through(self, way: _Way, task: str, cut: frozenset[Label], left: dict[str, int]) -> _Way:
         """The way of a request that has been given a thread of a task."""
         label, pool = way
         if label is None:
@@ -390,6 +305,6 @@ def think_between(sources: Sources, one: Class) -> Amount:
     if len(of) != 1:
         return 0.0
     source = sources.all[of.pop()]
-    alone = source.population == one.population
-    task = sources.system.entries[source.entry].task
-    return sources.system.tasks[task].think_time if alone else 0.0
+    alone = np.equal(source.population, one.population)
+    think = sources.system.tasks[sources.system.entries[source.entry].task].think_time
+    return think if np.all(alone) else np.where(alone, think, 0.0)

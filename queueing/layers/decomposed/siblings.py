@@ -21,7 +21,6 @@ with the thread meets no other branch.
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from math import isinf
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from headway.queueing.layers.decomposed.works import Works
 from headway.queueing.layers.flow import Flow, Together, steps_of
 from headway.queueing.layers.numerics.moments import Moments
 from headway.queueing.layers.numerics.stations import NEVER, Column, Sums
+from headway.queueing.layers.parts import is_unlimited
 from headway.records import dataclass
 
 
@@ -152,7 +152,7 @@ def _needs(sources: Sources, works: Works, branch: Flow, own: Work) -> Iterator[
     processors, place = sources.system.processors, sources.processor(own.entry)
     asked: dict[str, Amount] = {}
     for step, times in steps_of(branch):
-        if not isinf(processors[place].servers):
+        if not is_unlimited(processors[place].servers):
             slices = times * step.slices * np.not_equal(step.demand, 0)
             busy = times * step.demand / processors[place].speed
             yield _Need((place, False), works.index[own], slices, busy)
@@ -171,11 +171,11 @@ def _of_calls(
             continue
         often, task, place = asked[entry], system.entries[entry].task, sources.processor(entry)
         work, onward = Work(source, entry), [system.entries[entry].forwards]
-        if system.tasks[task].threads == 1:
+        if np.all(system.tasks[task].threads == 1):
             yield _Need((task, True), works.index[work], often, 0.0)
         else:
             onward.append(sources.calls(entry))
-            if not isinf(system.processors[place].servers):
+            if not is_unlimited(system.processors[place].servers):
                 slices, busy = sources.use(work)
                 yield _Need((place, False), works.index[work], often * slices, often * busy)
         for called, number in chain.from_iterable(each.items() for each in onward):

@@ -122,7 +122,7 @@ class Source:
 
     entry: str
     own: Work | None
-    population: float
+    population: Amount
     visits: Mapping[str, Amount]
     stacks: Mapping[str, Stacks]
 
@@ -133,8 +133,8 @@ class Sources:
     Parameters
     ----------
     system
-        The system; its numbers may be arrays over operating points, but threads and servers are
-        scalars.
+        The system; its numbers may be arrays over operating points. Threads and servers are
+        unlimited at all of them or at none.
     """
 
     def __init__(self, system: LayeredSystem) -> None:
@@ -153,19 +153,19 @@ class Sources:
         for k, source in enumerate(self.all):
             self.of.setdefault(source.entry, []).append(k)
 
-    def _found(self) -> Iterator[tuple[str, bool, float]]:
+    def _found(self) -> Iterator[tuple[str, bool, Amount]]:
         """The entry of each source, whether it is a second phase, and its population."""
         for name in self.system.callers_first:
             entry = self.system.entries[name]
             task = self.system.tasks[entry.task]
             if task.clients:
-                yield name, False, float(task.threads)
+                yield name, False, task.threads
             elif np.any(entry.arrival_rate) or name in self.sent:
                 yield name, False, inf
             if self.lasts(name):
-                yield name, True, float(task.threads)
+                yield name, True, task.threads
 
-    def _source(self, number: int, name: str, population: float, *, second: bool) -> Source:
+    def _source(self, number: int, name: str, population: Amount, *, second: bool) -> Source:
         task = self.system.entries[name].task
         inside = second or self.system.tasks[task].clients
         own = Work(number, name, second) if inside else None
@@ -221,6 +221,16 @@ class Sources:
         if source.own is not None:
             yield source.own, 1.0
         yield from ((Work(number, name), visits) for name, visits in source.visits.items())
+
+    def requests(self, number: int) -> Iterator[tuple[Stacks, Mapping[str, Amount], Amount]]:
+        """Requests of a source: the tasks held on each way, the entries, and how often it is so."""
+        source = self.all[number]
+        if source.own is None:
+            yield {frozenset(): 1.0}, {source.entry: 1.0}, 1.0
+        for work, often in self.works[number].items():
+            yield self.held(work), self.calls(work.entry, second=work.second), often
+            if work != source.own:
+                yield source.stacks[work.entry], self.system.entries[work.entry].forwards, often
 
     def held(self, work: Work) -> Stacks:
         """Sets of tasks whose threads are held while work is done, with the share of each way."""

@@ -15,10 +15,11 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.sources import Sources
-from headway.queueing.layers.numerics.stations import Column, Sums
+from headway.queueing.layers.numerics.stations import Column, Sums, stacked
 from headway.queueing.playing.rows import IntArray
 
-_MANY = 100  # clients of which one fewer makes no difference; chosen, for speed
+MANY_CLIENTS = 100
+"""Clients of which one fewer makes no difference; chosen, for speed."""
 
 
 class Views:
@@ -33,20 +34,22 @@ class Views:
 
     Attributes
     ----------
-    members, of
-        For each source, its members, and the number of its view, or 0 (the whole system) if it has
-        none. A last 0 is for the source -1.
+    populations, members, of
+        For each source, its members, also as a row, and the number of its view, or 0 (the whole
+        system) if it has none. A last 0 is for the source -1.
     count, points
         Number of views, and number of columns of each.
     """
 
     def __init__(self, sources: Sources, column: Column) -> None:
         self._column, self.points = column, len(column(0.0))
-        self.members = np.array([one.population for one in sources.all])
         clients = [one.own is not None and not one.own.second for one in sources.all]
-        few = np.array(clients, bool) & (self.members <= _MANY)
+        most = [np.max(one.population) for one in sources.all]
+        few = np.array(clients, bool) & (np.array(most) <= MANY_CLIENTS)
         self.of = np.append(few * np.cumsum(few), 0)
         self.count = 1 + int(few.sum())
+        self.populations = [one.population for one in sources.all]
+        self.members = stacked(self.populations, self.column)
 
     def column(self, value: Amount) -> FloatArray:
         """A number as a row over all operating points, in each view."""
@@ -92,8 +95,8 @@ class Meetings(Sums):
         self._seen, self._points = bool(view.any()), views.points
         own = (view > 0) & (source[self.rows] == comer)
         if own.any():
-            gone = own / np.where(own, views.members[comer], 1.0)
-            self.weights = self.weights * (1 - gone[:, np.newaxis])
+            mine = own[:, np.newaxis]
+            self.weights = self.weights * (1 - mine / np.where(mine, views.members[comer], 1.0))
 
     def of(self, values: FloatArray) -> FloatArray:
         """Sums of values of the shape (..., rows, points)."""

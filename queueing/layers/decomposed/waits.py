@@ -7,7 +7,6 @@ takes. docs/explanation/layers.md derives the formulas used here.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from math import isinf
 
 import numpy as np
 
@@ -17,18 +16,26 @@ from headway.queueing.layers.decomposed.begun import Begin, Begun
 from headway.queueing.layers.decomposed.capacities import Capacities, Freed
 from headway.queueing.layers.decomposed.crowds import (
     NARROW,
-    Classes,
     Coming,
     Crowds,
     Places,
-    together,
 )
-from headway.queueing.layers.decomposed.others import Others, Server, think_between
+from headway.queueing.layers.decomposed.others import Classes, think_between, together
 from headway.queueing.layers.decomposed.sources import Sources, Stacks, Work
+from headway.queueing.layers.decomposed.structures import Others
 from headway.queueing.layers.decomposed.views import Meetings, Views
+from headway.queueing.layers.decomposed.ways import Server
 from headway.queueing.layers.decomposed.works import State, Works
 from headway.queueing.layers.numerics.finite import left_over, waits_of_one
-from headway.queueing.layers.numerics.stations import NEVER, Odds, Stations, Sums
+from headway.queueing.layers.numerics.stations import (
+    NEVER,
+    Odds,
+    Stations,
+    Sums,
+    counted,
+    stacked,
+)
+from headway.queueing.layers.parts import is_unlimited
 from headway.queueing.playing.rows import IntArray
 from headway.records import dataclass
 
@@ -56,7 +63,7 @@ class Processors:
     ) -> None:
         parts = sources.system.processors
         self.column = column = views.column
-        servers = [name for name, one in parts.items() if not isinf(one.servers)]
+        servers = [name for name, one in parts.items() if not is_unlimited(one.servers)]
         places = Places(others)
         ways: dict[int, dict[int, Amount]] = {}
         done: list[dict[int, Amount]] = [{} for _ in servers]
@@ -75,8 +82,8 @@ class Processors:
         self.rows = np.array(list(ways), int)
         if not ways:
             return
-        count = [float(parts[servers[number]].servers) for number in self.place]
-        self.count = np.array(count).reshape(-1, 1)
+        count = [parts[servers[number]].servers for number in self.place]
+        self.count = stacked(count, column)
         self.shares = np.array([[parts[servers[n]].discipline.shares] for n in self.place])
         self.shared = works.shared
         self.crowds = Crowds(places.classes, places.comers, count, works, views, capacities)
@@ -159,7 +166,7 @@ class _Callers(Crowds):
         self,
         met: Sequence[Classes],
         comers: Sequence[int],
-        threads: Sequence[float],
+        threads: Sequence[Amount],
         sources: Sources,
         works: Works,
         views: Views,
@@ -172,23 +179,23 @@ class _Callers(Crowds):
 
     def _seen_by(self, comers: Sequence[int]) -> IntArray:
         """The source of the arriving job; -1 if the class is a pool of which it holds a thread."""
-        held = np.array([one.pool and one.most < one.population for one in self.classes])
+        held = np.array([one.pool and np.all(one.most < one.population) for one in self.classes])
         return np.where(held, -1, np.array(comers, int)[self.owner])
 
     @cached_property
     def beside(self) -> Stations:
         """These stations with two more classes: second phases of others, and the caller's last."""
         two = 2 * np.arange(len(self.begins))
-        threads = self.servers[:, np.newaxis]
-        rows = self.ratios + np.cumsum(threads, axis=0) - threads
-        most = self.joined(self.most[:, np.newaxis], [threads, np.ones_like(threads)])
-        law = self.joined(self.law[:, np.newaxis], [rows, -np.ones_like(threads)])
-        return Stations(self.begins + two, self.servers, most[:, 0].copy(), law[:, 0].copy())
+        one, tallest = np.ones((len(self.servers), 1), np.int64), self.tallest[:, np.newaxis]
+        rows = self.ratios + np.cumsum(tallest, axis=0) - tallest
+        most = self.joined(self.most, [self.servers, one])
+        law = self.joined(self.law[:, np.newaxis], [rows, -one])
+        return Stations(self.begins + two, self.servers, most, law[:, 0].copy())
 
     def joined(self, values: np.ndarray, besides: Sequence[np.ndarray]) -> np.ndarray:
         """Insert further rows after those of the classes of each server."""
-        more = len(besides)
-        shape = len(values) + more * len(self.servers), values.shape[1]
+        more, columns = len(besides), max(each.shape[1] for each in (values, *besides))
+        shape = len(values) + more * len(self.servers), columns
         rows = np.empty(shape, values.dtype)
         rows[np.arange(len(values)) + more * self.owner] = values
         for n, each in enumerate(besides):
@@ -260,7 +267,9 @@ class Pools:
         self.capacities = capacities
         self.column = column = views.column
         tasks = sources.system.tasks
-        self.names = [n for n, one in tasks.items() if not (one.clients or isinf(one.threads))]
+        self.names = [
+            n for n, one in tasks.items() if not (one.clients or is_unlimited(one.threads))
+        ]
         self.comers = [
             (number, source)
             for number, name in enumerate(self.names)
@@ -291,26 +300,16 @@ class Pools:
 
     def _asking(self, task: str, k: int) -> Iterator[tuple[int, Stacks, Amount]]:
         """Requests of a source for the entries of a task, with the tasks held on each way."""
-        sources, source = self.sources, self.sources.all[k]
-        asking: list[tuple[Stacks, Mapping[str, Amount], Amount]] = []
-        if source.own is None:
-            asking.append(({frozenset(): 1.0}, {source.entry: 1.0}, 1.0))
-        for work, often in sources.works[k].items():
-            asking.append(
-                (sources.held(work), sources.calls(work.entry, second=work.second), often)
-            )
-            if work != source.own:
-                passed = sources.system.entries[work.entry].forwards
-                asking.append((source.stacks[work.entry], passed, often))
-        for stacks, asked, often in asking:
+        sources, visits = self.sources, self.sources.all[k].visits
+        for stacks, asked, often in sources.requests(k):
             for name in sources.system.entries_of[task]:
-                if name in asked and np.any(source.visits[name]):
+                if name in asked and np.any(visits[name]):
                     yield self.works.index[Work(k, name)], stacks, often * asked[name]
 
     def _read_pools(self) -> None:
         """Read threads, second phases and the work of threads of each pool."""
         system, sources = self.sources.system, self.sources
-        self.threads = np.array([[float(system.tasks[name].threads)] for name in self.names])
+        self.threads = stacked([system.tasks[name].threads for name in self.names], self.column)
         self.lasts = np.array(
             [[any(map(sources.lasts, system.entries_of[name]))] for name in self.names]
         )
@@ -343,7 +342,7 @@ class Pools:
         self.mine = _Callers(mine, nobody, ones, *given)
         self.own = Sums(visits, self.column)
         of = [self.sources.all[source] for _, source in self.comers]
-        self.people = np.array([[one.population] for one in of])
+        self.people = stacked([one.population for one in of], self.column)
         inside = all(one.own is not None for one in self.sources.all)
         self.bounded = np.full((len(self.comers), 1), inside)
 
@@ -355,9 +354,9 @@ class Pools:
         self.count = len(places.classes)
         comers = np.array(places.owners)
         pools = self.pool_of[comers]
-        others = np.array(list(map(together, places.classes)))
-        waits = self.lasts[pools, 0] | (others >= self.threads[pools, 0])
-        at = np.flatnonzero(waits)
+        others = counted(list(map(together, places.classes)), self.column)
+        waits = self.lasts[pools] | (others >= self.threads[pools])
+        at = np.flatnonzero(waits.any(axis=1))
         self.queues: _Queues | None = None
         if not at.size:
             return
@@ -366,14 +365,16 @@ class Pools:
         met = [places.classes[k] for k in at]
         who = [places.comers[k] if m == 1 else -1 for m, k in zip(threads[:, 0], at, strict=True)]
         given = self.sources, self.works, self.views, self.capacities
-        callers = _Callers(met, who, threads[:, 0], *given)
+        tasks = self.sources.system.tasks
+        callers = _Callers(met, who, [tasks[self.names[n]].threads for n in pools], *given)
         rows = [dict.fromkeys(self.kinds[n], 1.0) for n in pools]
         held = Meetings(rows, who, self.works.source, self.views)
         self.queues = _Queues(at, comers, pools, threads, callers, held)
         number = [self.capacities.names.index(self.names[n]) for n in pools]
-        first, counts = self.capacities.first[number], self.capacities.threads[number]
-        each = [np.arange(a, a + m) for a, m in zip(first, counts, strict=True)]
-        self.freed, self.last = np.concatenate(each), first + counts - 1
+        first, tallest = self.capacities.first[number], self.capacities.tallest[number]
+        each = [np.arange(a, a + m) for a, m in zip(first, tallest, strict=True)]
+        self.freed = np.concatenate(each)
+        self.last = first[:, np.newaxis] + self.capacities.threads[number] - 1
 
     def waits(self, now: State, freed: Freed, alone: FloatArray) -> FloatArray:
         """Mean waiting times for a thread [s], by row."""
@@ -423,10 +424,10 @@ class Pools:
         """
         met, held = queues.met, queues.held
         between = np.maximum(away - left.mean + left.rest, _LEAST)
-        often = 1 / between + met.by_server(met.most[:, np.newaxis] / coming.away)
+        often = 1 / between + met.by_server(met.most / coming.away)
         members = 1 + met.members
-        back = np.maximum(members[:, np.newaxis] / often, NARROW * hold.all)
-        members = np.maximum(members - queues.threads[:, 0].astype(np.int64) + 1, 1)
+        back = np.maximum(members / often, NARROW * hold.all)
+        members = np.maximum(members - met.servers + 1, 1)
         one = np.ones_like(hold.all)
         law, usual = np.zeros_like(hold.all), np.zeros_like(hold.all)
         mean, all_ = hold.mean * faster[held.sums], hold.all * faster
@@ -451,7 +452,7 @@ class Pools:
         coming = met.calling(whole)
         if asked:
             coming = coming.where(one, met.between(whole, coming, asked))
-        hold, faster = self._held(queues, whole), 1 / freed.rates[self.last]
+        hold, faster = self._held(queues, whole), 1 / freed.at(self.last)
         same = np.where(one, hold.all[met.owner], coming.service)
         seen = met.seen(met.odds(whole, freed, coming, same), freed.rates[self.freed])
         rest = left_over(coming.service, coming.scv, away[met.owner]) - coming.service
@@ -493,8 +494,8 @@ class Pools:
         rest = left_over(coming.service, coming.scv, away[met.owner])
         others, both = np.maximum(others, _SMALL), met.beside
         odds = met.odds(now, freed, coming)
-        k = np.concatenate([np.arange(1, m + 1) for m in met.servers.tolist()])
-        poisson = np.repeat(others, met.servers, axis=0) / k[:, np.newaxis]
+        k = np.concatenate([np.arange(1, m + 1) for m in met.tallest.tolist()])
+        poisson = np.repeat(others, met.tallest, axis=0) / k[:, np.newaxis]
         each = met.joined(odds.each, [others, chance / (1 - chance)])
         odds = Odds(each, np.concatenate([odds.ratios, poisson]))
         seen = both.seen(odds, freed.rates[self.freed])

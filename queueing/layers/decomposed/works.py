@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from math import isinf
 
 import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.queueing.layers.decomposed.sources import Sources, Work
 from headway.queueing.layers.decomposed.views import Views
-from headway.queueing.layers.parts import Processor
+from headway.queueing.layers.parts import Processor, is_unlimited
 from headway.records import dataclass
 
 
@@ -53,7 +52,7 @@ class Works:
 
 
 def _shares(processor: Processor) -> bool:
-    return processor.discipline.shares or isinf(processor.servers)
+    return processor.discipline.shares or is_unlimited(processor.servers)
 
 
 @dataclass(frozen=True, eq=False)

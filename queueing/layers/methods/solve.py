@@ -87,16 +87,38 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
         return _solved(system, asked)
     groups = alike(system)
     parts = [at(system, points if points.size > 1 else int(points[0])) for points in groups]
-    methods = [AUTO] * len(parts)
+    other = ""
     if np.prod(system.shape) * UNASKED_STATES > UNASKED_WORK:
         work = (points.size * _work(part) for points, part in zip(groups, parts, strict=True))
         if any(total > UNASKED_WORK for total in accumulate(work)):
             other = "simulation" if no_phases(system) else "layers"
-            methods = [other if no_product_form(part) else AUTO for part in parts]
-            if AUTO not in methods:
-                return _solved(system, other)
-    solved = [_solved(part, method) for part, method in zip(parts, methods, strict=True)]
-    return _put_together(system, groups, solved)
+    near: dict[str, list[NDArray[np.intp]]] = {}
+    found, solved = [], []
+    for points, part in zip(groups, parts, strict=True):
+        exact = other if other and no_product_form(part) else _exactly(part)
+        if isinstance(exact, str):
+            near.setdefault(exact, []).append(points)
+        else:
+            found.append(points)
+            solved.append(exact)
+    for method, each in near.items():  # all points at once, whatever their structure
+        found.append(np.sort(np.concatenate(each)))
+        solved.append(_solved(at(system, found[-1]), method))
+    return _put_together(system, found, solved)
+
+
+def _exactly(system: LayeredSystem) -> tuple[LayeredMeans, str] | str:
+    """Solve points of one structure by the first exact method that succeeds.
+
+    If none does, it is the name of the first approximation.
+    """
+    for row in choose(system):
+        if row.approximates:
+            return row.name
+        means: LayeredMeans | None = row.solve(system, unasked=True)
+        if means is not None:
+            return means, row.name
+    raise impossible(system, row, AUTO)
 
 
 def _by_copies(system: LayeredSystem, asked: str) -> tuple[LayeredMeans, str]:
@@ -224,8 +246,7 @@ def in_layers(system: LayeredSystem) -> LayeredMeans:
     With arrivals from outside, the errors depend on the utilisation of the busiest pool; if more
     arrive than it can serve, waiting times are infinite.
     """
-    groups = alike(system)
-    means = joined(system, [by_layers(at(system, points)) for points in groups], groups)
+    means = by_layers(system)
     if not system.is_open:
         _check_messages(means)
         return replace(means, approximation=_note(means))

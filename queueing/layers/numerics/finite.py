@@ -39,6 +39,18 @@ ROWS = 6
 """Arrays of work space that a station needs, each as long as its largest number of members."""
 
 
+def at_points(counts: IntArray, points: int) -> IntArray:
+    """Whole numbers of rows at each point, from one number for all points or one for each.
+
+    Examples
+    --------
+    >>> at_points(np.array([3, 4]), 2).tolist()
+    [[3, 3], [4, 4]]
+    """
+    columns = counts if counts.ndim > 1 else counts[:, np.newaxis]
+    return np.broadcast_to(columns, (len(counts), points))
+
+
 @compiled
 def finite_stations(
     begins: IntArray,
@@ -63,7 +75,8 @@ def finite_stations(
     begins
         Index of the first class of each station; one more number than there are stations.
     servers
-        m of each station, 1 or more.
+        m of each station, 1 or more; like ``most`` the same at all points, or of shape (stations,
+        points).
     most
         Members n of each class, 1 or more.
     law
@@ -73,11 +86,11 @@ def finite_stations(
     odds
         a = S / Z of each class, above 0, shape (classes, points); not used with coefficients.
     ratios
-        Ratios of successive coefficients of each class that has its own, n for each, shape (rows,
-        points).
+        Ratios of successive coefficients of each class that has its own, as many as the largest n
+        for each, shape (rows, points).
     rates
-        Rates c(1) to c(m) that replace min(k, m), m rows for each station that has its own, not
-        falling; c(m) for more than m members.
+        Rates c(1) to c(m) that replace min(k, m), as many rows as the largest m for each station
+        that has its own, not falling; c(m) for more than m members.
     beyond, full, nearly
         Results of shape (stations, points): the mean of max(0, k - m + 1), P(k >= m) and
         P(k >= m - 1).
@@ -105,22 +118,23 @@ def finite_stations(
     >>> full.round(12).tolist(), means.round(12).tolist(), fewer.round(12).tolist()
     ([[0.6]], [[0.8]], [[0.333333333333]])
     """
-    for q in range(len(servers)):
+    shape = beyond.shape[1]
+    for q, each in enumerate(at_points(servers, shape).tolist()):
         at = slice(begins[q], begins[q + 1])
-        for point in range(odds.shape[1]):
+        here = at_points(most[at], shape)
+        for point, m in enumerate(each):
             classes = [
                 _Class(int(n), float(a), ratios[first : first + n, point] if first >= 0 else None)
-                for n, first, a in zip(most[at], law[at], odds[at, point], strict=True)
+                for n, first, a in zip(here[:, point], law[at], odds[at, point], strict=True)
             ]
-            m = int(servers[q])
             rate = np.arange(1.0, m + 1)
             if freed[q] >= 0:
                 rate = rates[freed[q] : freed[q] + m, point]
             chances, there = _station(rate, classes)
             k = np.arange(len(chances))
-            beyond[q, point] = chances @ np.maximum(k - servers[q] + 1, 0)
-            full[q, point] = chances[servers[q] :].sum()
-            nearly[q, point] = chances[servers[q] - 1 :].sum()
+            beyond[q, point] = chances @ np.maximum(k - m + 1, 0)
+            full[q, point] = chances[m:].sum()
+            nearly[q, point] = chances[m - 1 :].sum()
             for c, share in enumerate(there, begins[q]):
                 means[c, point] = chances @ share
                 fewer[c, point] = _beyond_without_one(rate, chances, share)
@@ -356,9 +370,10 @@ def first_to_leave(
     >>> found.round(6).tolist()  # one of each is there: 1 / (1 + 1/3)
     [[0.75]]
     """
-    for q, m in enumerate(servers.tolist()):
+    for q, each in enumerate(at_points(servers, result.shape[1]).tolist()):
         at = slice(begins[q], begins[q + 1])
-        for point in range(result.shape[1]):
+        here = at_points(most[at], result.shape[1])
+        for point, m in enumerate(each):
             means, times = present[at, point], service[at, point]
             mean = float(means @ times / max(means.sum(), _TINY)) / m
             result[q, point] = mean
@@ -366,7 +381,7 @@ def first_to_leave(
                 continue
             inside = [
                 _in_service(n, m * mine / means.sum(), m)
-                for n, mine in zip(most[at].tolist(), means.tolist(), strict=True)
+                for n, mine in zip(here[:, point].tolist(), means.tolist(), strict=True)
             ]
             known = _still_there(m, inside, times, 0.0)
             if known > 0:
@@ -417,7 +432,7 @@ def waits_of_one(
     begins
         Index of the first kind of service of each server; one more number than there are servers.
     members
-        N of each server, 1 or more.
+        N of each server, 1 or more; the same at all points, or of shape (servers, points).
     away
         Mean Z of the exponential time from the end of service to the next visit, above 0, shape
         (servers, points).
@@ -435,10 +450,10 @@ def waits_of_one(
     >>> result.round(9).tolist()  # as p_0 = 0.4
     [[0.166666667]]
     """
-    for q, count in enumerate(members.tolist()):
+    for q, counts in enumerate(at_points(members, away.shape[1]).tolist()):
         at = slice(begins[q], begins[q + 1])
         work = (share[at] * mean[at]).sum(axis=0)
-        for point, z in enumerate(away[q].tolist()):
+        for point, (count, z) in enumerate(zip(counts, away[q].tolist(), strict=True)):
             kinds = share[at, point], mean[at, point] / z, scv[at, point]
             found = _cycles(count, *kinds)
             result[q, point] = (count - 1) * work[point] - z * (found / (1 + found))

@@ -31,7 +31,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.queueing.compiled.library import compiled
-from headway.queueing.layers.numerics.finite import from_largest
+from headway.queueing.layers.numerics.finite import at_points, from_largest
 from headway.queueing.playing.rows import IntArray
 
 MANY = 1_000_000
@@ -72,7 +72,8 @@ def pool_ratios(
     ----------
     threads, above, callers
         T, T_u and N of each class, as an arriving job sees them: T_u up to `HIGHEST`, or 0 for
-        callers from no other pool; N at least T_u, and at least T if T_u is 0.
+        callers from no other pool; N at least T_u, and at least T if T_u is 0. Each is the same at
+        all points, or of shape (classes, points).
     waiting
         Whether others wait if all threads are in use: 0 if T is only where a class is cut off.
     odds, elsewhere, higher
@@ -80,7 +81,7 @@ def pool_ratios(
     full, all_full
         r of the pool, and of those above, in the same shape.
     result
-        Ratios, shape (sum of T, points).
+        Ratios, as many rows as the largest T for each class, shape (rows, points).
     work
         Work space of 2 (largest of T and `HIGHEST`, plus 1) numbers.
 
@@ -93,10 +94,10 @@ def pool_ratios(
     >>> found.ravel().tolist()  # of 1 + 2 (z / 2) + (z / 2)^2
     [1.0, 0.25]
     """
-    begin = 0
-    counts = zip(*(each.tolist() for each in (threads, above, callers, waiting)), strict=True)
-    for c, (most, upper, count, waits) in enumerate(counts):
-        for point in range(odds.shape[1]):
+    begin, points = 0, odds.shape[1]
+    counts = np.stack([at_points(each, points) for each in (threads, above, callers)], axis=2)
+    for c, (each, waits) in enumerate(zip(counts.tolist(), waiting.tolist(), strict=True)):
+        for point, (most, upper, count) in enumerate(each):
             a, d = odds[c, point], elsewhere[c, point]
             if upper:
                 rises = _from_above(upper, count, higher[c, point], all_full[c, point])
@@ -116,7 +117,7 @@ def pool_ratios(
             b = b[: most + 1]
             ratios = np.divide(b[1:], b[:-1], out=np.full(most, _STEEP), where=b[:-1] > 0)
             result[begin : begin + most, point] = np.minimum(ratios, _STEEP)
-        begin += most
+        begin += max(most for most, *_ in each)
 
 
 def _from_above(upper: int, count: int, u: float, r: float) -> FloatArray:
@@ -202,13 +203,14 @@ def pool_capacities(
     servers, lower
         m of each station, and the first row of the result of that pool, or -1 for min(k, m).
     callers
-        N of each pool, at least T.
+        N of each pool, at least T. Like T and m it is the same at all points, or of shape (pools,
+        points).
     loads, others, elsewhere
         a and L, shape (stations, points), and d, shape (pools, points), above 0.
     coming
         x of each pool per mean holding time, shape (pools, points).
     result
-        c(1) to c(T) of each pool, shape (sum of T, points).
+        c(1) to c(T) of each pool, as many rows as the largest T for each, shape (rows, points).
     bare
         Result w_{T-1} / w_T, c(T) without its factor, in the shape of ``coming``.
     work
@@ -225,28 +227,38 @@ def pool_capacities(
     >>> found.ravel().round(6).tolist()  # w_2 = 1 / 4 + 1 / 4 + 1 / 8; both are always busy
     [1.25, 2.0]
     """
-    begin = 0
-    for pool, most in enumerate(threads.tolist()):
-        top = min(most, MOST)
-        k = np.arange(1, top + 1)
-        if most == 1:  # freed at this rate by definition
-            result[begin], bare[pool] = 1.0, 1.0
-        for point in range(loads.shape[1] if most > 1 else 0):
-            w = np.cumprod([1.0, *(elsewhere[pool, point] / k)])
-            for at in range(begins[pool], begins[pool + 1]):
-                whole = np.arange(servers[at] + 1.0)
-                if lower[at] >= 0:
-                    whole[1:] = result[lower[at] : lower[at] + servers[at], point]
-                there = k + others[at, point]
-                rates = np.interp(there, np.arange(len(whole)), whole) * k / there
-                w = np.convolve(w, np.cumprod([1.0, *(loads[at, point] / rates)]))[: top + 1]
+    begin, points = 0, loads.shape[1]
+    counts = np.stack([at_points(each, points) for each in (threads, callers)], axis=2)
+    busy = at_points(servers, points)
+    for pool, each in enumerate(counts.tolist()):
+        at = range(begins[pool], begins[pool + 1])
+        for point, (most, count) in enumerate(each):
+            if most == 1:  # freed at this rate by definition
+                result[begin, point], bare[pool, point] = 1.0, 1.0
+                continue
+            top = min(most, MOST)
+            w = np.cumprod([1.0, *(elsewhere[pool, point] / np.arange(1, top + 1))])
+            for k in at:
+                own = None if lower[k] < 0 else result[lower[k] : lower[k] + busy[k, point], point]
+                rates = _rates(top, others[k, point], int(busy[k, point]), own)
+                w = np.convolve(w, np.cumprod([1.0, *(loads[k, point] / rates)]))[: top + 1]
             c = w[:-1] / w[1:]
             further = c[-1] - c[-2]
             c = np.concatenate([c, c[-1] + further * np.arange(1, most - top + 1)])
-            x = coming[pool, point]
             bare[pool, point] = c[-1]
-            result[begin : begin + most, point] = c * _factor(c, int(callers[pool]), x)
-        begin += most
+            factor = _factor(c, count, coming[pool, point])
+            result[begin : begin + most, point] = c * factor
+        begin += max(most for most, _ in each)
+
+
+def _rates(top: int, others: float, servers: int, own: FloatArray | None) -> FloatArray:
+    """The rates of 1 to so many jobs at a station beside others, with rates of its own or not."""
+    whole = np.arange(servers + 1.0)
+    if own is not None:
+        whole[1:] = own
+    jobs = np.arange(1, top + 1)
+    there = jobs + others
+    return np.asarray(np.interp(there, np.arange(len(whole)), whole) * jobs / there)
 
 
 def _factor(c: FloatArray, callers: int, x: float) -> float:

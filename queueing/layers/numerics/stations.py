@@ -31,6 +31,11 @@ def stacked(numbers: Sequence[Amount], column: Column) -> FloatArray:
     return np.stack(list(map(column, numbers)))
 
 
+def counted(numbers: Sequence[Amount], column: Column) -> IntArray:
+    """Whole numbers as rows, of a single column if they are the same at all operating points."""
+    return stacked(numbers, column).astype(np.int64)
+
+
 @compiled
 def weighted_sums(
     rows: IntArray,
@@ -152,15 +157,17 @@ class Stations:
     begins
         Index of the first class at each; one more number than there are servers.
     servers, most, law
-        m of each, and members n and the row of ratios of each class, as in `finite_stations`.
+        m of each, and members n and the row of ratios of each class, as in `finite_stations`; the
+        first two as rows.
     """
 
     def __init__(self, begins: IntArray, servers: IntArray, most: IntArray, law: IntArray) -> None:
         self.begins, self.servers, self.most, self.law = begins, servers, most, law
         self.owner = np.repeat(np.arange(len(servers)), np.diff(begins))
-        inside = (servers + 1) * (np.diff(begins) + 2)
+        self.tallest = servers.max(axis=1)
+        inside = (self.tallest + 1) * (np.diff(begins) + 2)
         self._inside = np.zeros(int(inside.max(initial=0)))
-        largest = np.add.reduceat(most, begins[:-1]).max(initial=0)
+        largest = np.add.reduceat(most, begins[:-1], axis=0).max(initial=0)
         self._work = np.zeros(ROWS * (int(largest) + 1))
 
     def by_server(self, values: FloatArray) -> FloatArray:
@@ -176,7 +183,7 @@ class Stations:
         if rates is None:
             rates = np.zeros((0, shape[1]))
         else:
-            freed = np.cumsum(self.servers) - self.servers
+            freed = np.cumsum(self.tallest) - self.tallest
         numbers = self.begins, self.servers, self.most, self.law, freed
         each, ratios, rates = map(np.ascontiguousarray, (odds.each, odds.ratios, rates))
         finite_stations(*numbers, each, ratios, rates, *results, self._work)

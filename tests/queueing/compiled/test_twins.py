@@ -20,7 +20,7 @@ from headway.queueing.layers.numerics.finite import ROWS
 from headway.queueing.layers.numerics.pools import HIGHEST, MANY, MOST
 from headway.queueing.layers.program import program_of
 from headway.queueing.playing.laws import law_of
-from headway.queueing.playing.rows import Law, Stream, rows
+from headway.queueing.playing.rows import IntArray, Law, Stream, rows
 from headway.queueing.transient import careful
 from headway.queueing.transient.systems import poles_of_orders
 from tests.support.cases import mostly_slow
@@ -271,6 +271,15 @@ def _bad_states(seed: int) -> Arguments:
     )
 
 
+def _at_points(seed: int, counts: IntArray, points: int, least: int = 1) -> IntArray:
+    """Whole numbers of rows: the same at all points, or up to as many at each."""
+    if seed % 2:
+        return counts
+    each = random(seed).integers(least, counts[:, np.newaxis] + 1, (counts.size, points))
+    each[:, 0] = counts
+    return each
+
+
 def _finite_stations(seed: int) -> Arguments:
     """One to four classes at each of a few stations, some with a law or with rates of their own."""
     draw = random(seed)
@@ -289,7 +298,8 @@ def _finite_stations(seed: int) -> Arguments:
     room = np.zeros(ROWS * (int(most.sum()) + 1))
     results = *numbers, odds.copy(), odds.copy()
     given = odds, ratios, np.repeat(rates, points, axis=1)
-    return begins, servers, most, law, freed, *given, *results, room
+    counts = _at_points(seed, servers, points), _at_points(seed, most, points)
+    return begins, *counts, law, freed, *given, *results, room
 
 
 def _first_to_leave(seed: int) -> Arguments:
@@ -318,7 +328,8 @@ def _pool_ratios(seed: int) -> Arguments:
     elsewhere *= draw.integers(0, 2, (classes, 1))
     full = draw.uniform(0, 1.2, (2, *shape)) / callers[:, np.newaxis]
     result, work = np.zeros((threads.sum(), points)), np.zeros(2 * (HIGHEST + 1))
-    numbers = threads, above, callers, draw.integers(0, 2, classes)
+    fewer = _at_points(seed // 2, threads, points), _at_points(seed // 2, above, points, 0)
+    numbers = *fewer, callers, draw.integers(0, 2, classes)
     return *numbers, odds, elsewhere, higher, *full, result, work
 
 
@@ -339,7 +350,10 @@ def _pool_capacities(seed: int) -> Arguments:
     elsewhere = draw.uniform(0, 1, (pools, points))
     coming = 10 ** draw.uniform(-2, 1, (pools, points)) / callers[:, np.newaxis]
     results = np.zeros((threads.sum(), points)), np.zeros((pools, points))
-    counts = threads, begins, servers, lower, callers
+    fewer, m = _at_points(seed // 2, threads, points), _at_points(seed // 2, servers, points)
+    for pool in range(1, pools):
+        m[begins[pool]] = fewer[pool - 1]
+    counts = fewer, begins, m, lower, callers
     given = loads, others, elsewhere, coming
     return *counts, *given, *results, np.zeros(2 * (MOST + 1))
 
@@ -353,7 +367,8 @@ def _waits_of_one(seed: int) -> Arguments:
     kinds = draw.uniform(0, 1, shape), draw.uniform(0, 2, shape), scv
     away, result = draw.uniform(1, 9, (servers, points)), np.zeros((servers, points))
     begins = np.concatenate([[0], np.cumsum(each)])
-    return begins, draw.integers(1, 30, servers), away, *kinds, result
+    members = _at_points(seed, draw.integers(1, 30, servers), points)
+    return begins, members, away, *kinds, result
 
 
 def _weighted_sums(seed: int) -> Arguments:

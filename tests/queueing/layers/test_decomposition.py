@@ -500,7 +500,8 @@ def test_the_first_of_several_to_be_free():
     of the first and 3 - k of the second leave at the rate k + (3 - k) / 5.
     """
     nothing = np.full(3, -1)
-    stations = Stations(np.array([0, 2, 3]), np.array([3, 2]), np.array([4, 4, 6]), nothing)
+    servers, most = np.array([[3], [2]]), np.array([[4], [4], [6]])
+    stations = Stations(np.array([0, 2, 3]), servers, most, nothing)
     means = np.array([[3.0], [2.0], [2.5]])
     found = stations.first_free(means, np.array([[1.0], [5.0], [4.0]]))
     first, second = (binom(4, share) for share in (0.45, 0.3))
