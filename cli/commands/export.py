@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.curves import curve_at_settings, one_curve
+from headway.cli.curves import measured_at
 from headway.cli.main import used
 from headway.cli.options import (
     check_place,
@@ -74,12 +74,11 @@ def command(
     else:
         if model is None or not data:
             raise InvalidParameter("--openmetrics needs a model and --data FILE")
-        from headway.models.analysis.comparison import compare
         from headway.models.showing.solved.openmetrics import openmetrics as written
 
         chosen = chosen_model(model, preset, settings, closed_settings(closed, None, think))
-        curve = one_curve([curve_at_settings(text, hints) for text in data])
-        text = written(compare(chosen, curve, x, y, *load_limits(low, high, chosen)))
+        limits = load_limits(low, high, chosen)
+        text = written(chosen.compare(measured_at(data, hints), x, y, *limits))
     if out is None:
         click.echo(text, nl=False)
     else:

@@ -9,6 +9,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from headway.models import Measurements, catalogue_model, data_path
 from headway.models.showing.solved.openmetrics import FAMILIES, openmetrics
+from tests.models.tracing.test_traced_models import SHOP
+from tests.oracles.traced_services import play
 from tests.support.command import headway, refusal
 from tests.support.places import ROOT
 
@@ -75,6 +77,19 @@ def test_closed_tests_percentiles_and_what_cannot_be_sustained():
     assert set(values(counted["headway_throughput"], source="measured")) >= {"1", "16"}
     assert {sample.labels["statistic"] for sample in times.samples} == {"p99"}
     assert values(times, source="predicted")["1200"] == math.inf
+
+
+def test_a_model_of_traces_stands_beside_them(tmp_path):
+    data, shop = tmp_path / "day.jsonl", tmp_path / "shop.toml"
+    data.write_text("\n".join(play(SHOP, 60.0, 150, 3).lines))
+    assert headway("model", data, "--out", shop).code == 0
+    exported = families(headway("export", shop, "--data", data, "--openmetrics").out)
+    beside = json.loads(headway("compare", shop, "--data", data, "--json").out)
+    times = exported["headway_response_time_seconds"]
+    for name, of in ((None, "system"), ("stock", "stock"), ("price_quote", "price_quote")):
+        part = next(each for each in beside["parts"] if each["name"] == name)
+        for source in ("measured", "predicted"):
+            assert [*values(times, of=of, source=source).values()] == [part[source]]
 
 
 HEADER = 'a\\b "x"_ops_s'

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.models.analysis.comparison import Comparison
+from headway.models.analysis.traces import RATE, TracesBeside
 from headway.models.structure.outputs import read_output
 from headway.records import dataclass
 
@@ -69,18 +70,19 @@ _BY_OUTPUT = {
 """Families of outputs, by the pattern of their names."""
 
 
-def openmetrics(comparison: Comparison) -> str:
+def openmetrics(comparison: Comparison | TracesBeside) -> str:
     r"""Predictions beside measurements, as the text that Prometheus scrapes.
 
     Parameters
     ----------
     comparison
-        A model at measured points.
+        A model at measured points, or beside traces.
 
     Returns
     -------
     Each output as measured and as predicted, at each load; predicted utilisations of stations;
-    relative errors; the saturation throughput [1/s].
+    relative errors; the saturation throughput [1/s]. Of traces the response times of all requests,
+    of each service and of each entry, and their errors.
 
     Examples
     --------
@@ -93,13 +95,30 @@ def openmetrics(comparison: Comparison) -> str:
     ['0.004', '0.003']
     """
     samples: dict[Family, list[Sample]] = {family: [] for family in FAMILIES}
-    for family, one in _samples(comparison):
+    found = (
+        _of_traces(comparison) if isinstance(comparison, TracesBeside) else _of_points(comparison)
+    )
+    for family, one in found:
         samples[family].append(one)
-    written = (line for family, found in samples.items() if found for line in _block(family, found))
+    written = (line for family, each in samples.items() if each for line in _block(family, each))
     return "\n".join([*written, "# EOF", ""])
 
 
-def _samples(comparison: Comparison) -> Iterator[tuple[Family, Sample]]:
+def _of_traces(beside: TracesBeside) -> Iterator[tuple[Family, Sample]]:
+    named = {"model": beside.model.name}
+    yield MODEL, (named | {"x": RATE, "y": "response_time"}, 1.0)
+    for part in beside.parts:
+        load = _decimal(beside.rates[part.load])
+        output = f"{part.name}.response_time" if part.name else "response_time"
+        if part.relative_error is not None:
+            yield ERROR, (named | {"output": output, "load": load}, part.relative_error)
+        for source, value in (("measured", part.measured), ("predicted", part.predicted)):
+            said = {"source": source, "load": load, "of": part.name or "system"}
+            if value is not None:
+                yield RESPONSE, (named | said | {"statistic": "mean"}, value)
+
+
+def _of_points(comparison: Comparison) -> Iterator[tuple[Family, Sample]]:
     solution, named = comparison.solution, {"model": comparison.model.name}
     axes = {"x": comparison.load.header, "y": comparison.measured.header}
     yield MODEL, (named | axes, 1.0)
