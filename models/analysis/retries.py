@@ -15,12 +15,9 @@ from headway.models.structure.network_kind import NetworkKind
 from headway.models.tables.shown import Answer
 from headway.queueing.flows.clients import Clients
 from headway.queueing.methods.choice import choose
-from headway.queueing.retries.lasting import (
-    loads_measured,
-    times_measured,
-)
+from headway.queueing.retries.lasting import times_measured
+from headway.queueing.retries.lives import LASTING_MEASURED, STAYING_MEASURED, simulated
 from headway.queueing.retries.methods import timed_queues
-from headway.queueing.retries.outages import LOADS_MEASURED, simulated
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import Tipping, curve, tipping
 from headway.records import dataclass
@@ -30,8 +27,8 @@ _SHORT = (
     "attempts bunch together at so short a timeout, so the good state is worse than this "
     "and tips sooner; headway solve follows each attempt"
 )
-_UNKNOWN = "how long a state lasts is not known here: its Markov chain has too many states"
-_REFUSED = "how long a state lasts by chance is not known here where arrivals are refused; simulate"
+_UNKNOWN = "how long a state lasts is not known here: too many clients are away to be simulated"
+_AT_LEAST = "too few good states ended in 5,000,000 attempts: that is exceeded in 95 of 100 cases"
 _AT_ONCE = (
     "who is refused and asks again at once is refused again, so states in which many are refused "
     "are better than this; headway solve follows each attempt"
@@ -115,17 +112,26 @@ class Retries(Answer):
         yield from self._of_attempts()
         found = self.tipping
         if found.lasts is not None:
-            yield f"the load up to which the good state lasts: {loads_measured(self.queue)}"
+            yield f"the load up to which the good state lasts: {LASTING_MEASURED}"
         if found.stays is not None:
-            yield f"the load above which the bad state lasts: {LOADS_MEASURED}"
-        if found.alone is None:
-            yield _UNKNOWN if self.queue.places == inf else _REFUSED
+            yield f"the load above which the bad state lasts: {STAYING_MEASURED}"
+        if found.falls is not None:
+            yield f"when the good state ends: {simulated(found.falls)}"
+        elif found.alone is None:
+            yield _UNKNOWN
         elif isfinite(found.alone[0]) and not isnan(found.pulse):
-            yield f"times until it tips by chance: {times_measured(self.queue)}"
-        if found.lasts is not None and isfinite(float(self.clients.retry_budget)):
-            yield _BUDGET
+            yield from self._of_times()
         if found.recovers is not None:
             yield f"when the bad state ends: {simulated(found.recovers)}"
+
+    def _of_times(self) -> Iterator[str]:
+        """What is said of the time until it tips, where too few did in a simulation."""
+        if self.queue.places < inf:
+            yield _AT_LEAST
+            return
+        yield f"times until it tips by chance: {times_measured(self.queue)}"
+        if isfinite(float(self.clients.retry_budget)):
+            yield _BUDGET
 
     def _of_attempts(self) -> Iterator[str]:
         """What is said of attempts as a Poisson stream."""

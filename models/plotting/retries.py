@@ -10,7 +10,7 @@ from headway.models.plotting.looks.legends import outside_legend
 from headway.models.plotting.looks.page import sheet
 from headway.models.plotting.pieces import light_grid, literal, style
 from headway.queueing.retries.attempts import Stability
-from headway.queueing.retries.lasting import LASTING
+from headway.queueing.retries.lives import LASTING
 from headway.queueing.retries.tipping import curve
 
 _MARKS = {Stability.STABLE: "o", Stability.UNSTABLE: "x", Stability.TOUCHES: "s"}

@@ -10,7 +10,7 @@ from headway.models.language.units import ONE, unit
 from headway.models.tables.description import Description, Field, Records, common, field, only_csv
 from headway.models.tables.table import Column, Table
 from headway.queueing.retries.attempts import Stability
-from headway.queueing.retries.lasting import LASTING
+from headway.queueing.retries.lives import LASTING
 
 _SECONDS = unit("s")
 
@@ -60,7 +60,8 @@ _BAD = 0.5  # share of failed attempts from which a state is called bad, in word
 def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
     """What is said about the load, each number with its unit; None if there is no such number."""
     found, seconds = retries.tipping, _SECONDS
-    between, alone, bad = found.folds, found.alone or (inf, inf), found.recovers
+    between, bad, good = found.folds, found.recovers, found.falls
+    alone = (inf, inf) if good or not found.alone else found.alone
     ends = None if bad is None else bad.mean
     return {
         "load": (found.load, retries.unit),
@@ -69,6 +70,7 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
         "good_state_up_to": (between.tips if between else None, retries.unit),
         "lasting_up_to": (found.lasts, retries.unit),
         "pulse": (_known(found.pulse), ONE),
+        "tips_after": (good.mean if good else None, seconds),
         "alone_from": (_known(alone[0]), seconds),
         "alone_to": (_known(alone[1]), seconds),
         "bad_ends_after": (ends, seconds),
@@ -90,6 +92,7 @@ _WORDS = {
     "good_state_up_to": "a good state is possible up to",
     "lasting_up_to": f"and lasts for {LASTING:,} requests on average up to",
     "pulse": "burst that tips it over",
+    "tips_after": "tips by chance after, on average",
     "alone_from": "tips by chance after, at least",
     "alone_to": "tips by chance after, at most",
     "bad_ends_after": "the bad state ends by chance after",

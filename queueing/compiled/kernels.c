@@ -93,7 +93,7 @@ static PyObject *call(Kernel *kernel, const char *kinds, PyObject *const *values
     ROW(weighted_sums, "iirrnw") \
     ROW(unanswered_steps, "rrrrdnrwwwwww") \
     ROW(flood_steps, "rriwwwj") \
-    ROW(bad_states, "ijriwjw") \
+    ROW(lives, "ijriwwjw") \
     ROW(spans_laid_out, "inj")
 
 #define CALLED(name, kinds) \

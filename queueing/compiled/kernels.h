@@ -95,7 +95,7 @@ Kernel waits_of_one;
 Kernel weighted_sums;
 Kernel unanswered_steps;
 Kernel flood_steps;
-Kernel bad_states;
+Kernel lives;
 Kernel spans_laid_out;
 
 #endif

@@ -16,14 +16,12 @@ state.
 Constant backoffs make clients that failed together retry together, which ends a state sooner.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
-from math import ceil, inf, log, sqrt
+from math import ceil, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
@@ -40,11 +38,6 @@ MEASURED = (
 )
 """The measured error of `lasting`: ``python -m tests.campaigns.lasting --count 120``."""
 
-LOADS_MEASURED = "against simulations, 90 of 100 are within 11%, the worst within 21%"
-"""The measured error of `lasting_up_to`: ``python -m tests.campaigns.tipping_loads --seed
-7000``.
-"""
-
 _DROPPING = "where servers drop what is old"
 
 DROPPING_MEASURED = (
@@ -53,27 +46,11 @@ DROPPING_MEASURED = (
 )
 """As `MEASURED`: ``python -m tests.campaigns.lasting --seed 20000 --count 60``."""
 
-DROPPING_LOADS_MEASURED = (
-    f"against simulations, {_DROPPING}, 90 of 100 are within 10%, the worst within 13%"
-)
-"""As `LOADS_MEASURED`: ``python -m tests.campaigns.tipping_loads --seed 20000 --count 40``."""
-
 LONGEST = 1e12
 """Time, in mean services of all servers, beyond which digits are lost and a state lasts for
 ever.
 """
 
-LASTING = 10_000
-"""Requests for which a state has to last to be reported. Over fewer its means can hardly be
-measured, as they vary by several per cent. Chosen.
-"""
-
-# multiples of a load to try first
-_DOWN = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
-NEAR = 1e-6
-"""Relative precision of a load that lies inside a range."""
-
-_CLOSE = 1e-4  # relative precision of a load to be found
 _ROOM = 3.0  # room for clients away, as a multiple of those at the threshold and of all jobs
 
 Ends = NDArray[np.bool_]
@@ -101,11 +78,6 @@ def without_budget(clients: Clients) -> Clients:
 def times_measured(queue: TimedQueue) -> str:
     """The measured error of `lasting` at a queue, in words."""
     return MEASURED if queue.oldest == inf else DROPPING_MEASURED
-
-
-def loads_measured(queue: TimedQueue) -> str:
-    """The measured error of `lasting_up_to` at a queue, in words."""
-    return LOADS_MEASURED if queue.oldest == inf else DROPPING_LOADS_MEASURED
 
 
 def lasting(
@@ -144,74 +116,6 @@ def lasting_at_least(
 ) -> float | None:
     """The lower bound of `lasting` alone, in a third of its computing time [s]."""
     return next(_times(queue, clients, load, states), None)
-
-
-def lasting_up_to(
-    queue: TimedQueue, clients: Clients, between: tuple[float, float], requests: float = LASTING
-) -> float | None:
-    """The highest load at which a good state lasts for so many requests on average [1/s].
-
-    Parameters
-    ----------
-    queue, clients
-        As for `lasting`.
-    between
-        Loads between which there are a good and a bad state [1/s].
-    requests
-        Mean number of requests until it ends, by the lower bound of `lasting`.
-
-    Returns
-    -------
-    The load, at most the upper end of the range; None for too many states.
-
-    Examples
-    --------
-    >>> queue, asks = TimedQueue(1.0, 2, 3.5), Clients(timeout=3.5, retries=3)
-    >>> round(lasting_up_to(queue, asks, (0.5, 1.1815)), 2)  # long before no good state is left
-    0.63
-    """
-    low, high = between[0] * (1 + NEAR), between[1] * (1 - NEAR)
-    loads = [high, *(max(low, share * between[1]) for share in _DOWN)]
-    return crossing(queue, clients, lasting_at_least, requests, loads, (between[1], between[0]))
-
-
-_Law = Callable[[TimedQueue, Clients, float, tuple[State, ...]], float | None]
-
-
-def crossing(
-    queue: TimedQueue,
-    clients: Clients,
-    law: _Law,
-    requests: float,
-    loads: list[float],
-    ends: tuple[float, float],
-    close: float = _CLOSE,
-) -> float | None:
-    """The load from which a state lasts for so many requests, along a row of loads [1/s].
-
-    The first of ``ends`` if it does so at the first load; the last if it does so at none. It is
-    found to a relative precision ``close``.
-    """
-
-    def beyond(load: float) -> float:
-        time = law(queue, clients, load, states_at(queue, clients, load))
-        if time is None:
-            raise _Unknown
-        return log(min(time * load, 1e6 * requests) / requests)
-
-    try:
-        if beyond(loads[0]) >= 0:
-            return ends[0]
-        for before, load in pairwise(loads):
-            if beyond(load) >= 0:
-                return float(brentq(beyond, min(before, load), max(before, load), rtol=close))
-    except _Unknown:
-        return None
-    return ends[1]
-
-
-class _Unknown(Exception):
-    """The chain has too many states."""
 
 
 def _times(

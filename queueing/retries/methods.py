@@ -24,14 +24,8 @@ from headway.queueing.retries.attempts import (
     states,
 )
 from headway.queueing.retries.followed import followed, is_followed
-from headway.queueing.retries.lasting import (
-    LASTING,
-    MEASURED,
-    is_lasting_known,
-    lasting,
-    lasting_at_least,
-    states_at,
-)
+from headway.queueing.retries.lasting import states_at
+from headway.queueing.retries.lives import Lives, brief, simulated
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds
@@ -311,7 +305,7 @@ def _attempts(queue: _Queue) -> _Point:
     state, note = stable[0], ""
     if len(stable) > 1:
         note = "at this load a bad state lasts too; headway retries says what leads to it"
-    if state.grows or (found[-1].grows and _hardly_lasts(timed, asks, queue.rate, found)):
+    if state.grows or (found[-1].grows and brief(timed, asks, queue.rate)):
         return _growing(queue)
     if not is_followed(timed, asks, state.late):
         return _poisson(queue, state, note)
@@ -349,16 +343,6 @@ def _is_steep(queue: TimedQueue, clients: Clients, load: float, state: State) ->
     return bool(state.rate / load > _FEWER * below.rate / (load / _LESS))
 
 
-def _hardly_lasts(
-    queue: TimedQueue, clients: Clients, load: float, found: tuple[State, ...]
-) -> bool:
-    """Whether a good state ends by chance too soon to count; False if that is not known."""
-    if not is_lasting_known(queue, clients):
-        return False
-    least = lasting_at_least(queue, clients, load, found)
-    return least is not None and least * load < LASTING
-
-
 def _growing(queue: _Queue) -> _Point:
     """The result when all servers work for clients that have given up."""
     full, most = queue.servers / queue.service_time, per_request(queue.clients, 1.0)
@@ -379,22 +363,17 @@ def _overload(queue: _Queue) -> str:
         tips = four_digits(between.tips)
         why = f"at {at} /s retries keep its queue growing: there is no good state above {tips} /s"
     else:
-        found = states(load, asks, lambda rate: timed.at(rate).late, full)
-        known = lasting(timed, asks, load, found) or (0.0, inf)
-        why = (
-            f"at {at} /s a good state lasts {_range(*known, load)} on average ({MEASURED}), until "
-            "retries keep its queue growing"
-        )
+        why = f"at {at} /s {_soon(brief(timed, asks, load), load)} retries keep its queue growing"
     limit = f" below {digits(floor(1000 * budget) / 10)}%" if budget <= 1 else ""
     return f"{why}; they cannot below {four_digits(full / most)} /s, or with a retry_budget{limit}"
 
 
-def _range(least: float, most: float, load: float) -> str:
-    """Two times and the requests in each, in words."""
-    if most == inf:
-        return f"{times(least)[0]} or longer, {counted(round(least * load), 'request')}"
-    first, last = times(least, most)
-    return f"{first} to {last}, {round(least * load):,} to {counted(round(most * load), 'request')}"
+def _soon(found: Lives | None, load: float) -> str:
+    """How long good states last before something happens, in words."""
+    if found is None or found.mean is None:
+        return "soon"
+    lasts = f"{times(found.mean)[0]}, {counted(round(found.mean * load), 'request')}"
+    return f"a good state lasts {lasts} on average ({simulated(found)}), until"
 
 
 def _poisson(queue: _Queue, state: State, note: str) -> _Point:

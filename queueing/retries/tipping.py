@@ -13,10 +13,10 @@ work present, and failed ones flow in again after a timeout and a backoff,
 as far as the tokens of a retry budget allow. With K places, attempts that find K jobs are refused,
 and come again after the backoff alone.
 
-How long a state lasts by chance, and up to which load it lasts long, is found by
-`headway.queueing.retries.lasting` for good ones and `headway.queueing.retries.outages` for bad
-ones. A retry budget only removes retries, so a good state lasts at
-least as long with one as without.
+How long a state lasts by chance, and from or up to which load it lasts long, is found by
+`headway.queueing.retries.lives`. Where good states last too long to be simulated, their time is
+that of `headway.queueing.retries.lasting`; a retry budget only removes retries, so a good state
+lasts at least as long with one as without.
 """
 
 from collections.abc import Callable
@@ -42,11 +42,18 @@ from headway.queueing.retries.lasting import (
     is_lasting_known,
     lasting,
     lasting_at_least,
-    lasting_up_to,
     states_at,
     without_budget,
 )
-from headway.queueing.retries.outages import Outages, outages, staying_from
+from headway.queueing.retries.lives import (
+    FEWEST,
+    MOST,
+    Lives,
+    bad_lives,
+    good_lives,
+    lasting_up_to,
+    staying_from,
+)
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -314,8 +321,9 @@ class Tipping:
     pulse
         Requests that tip it over if they arrive at once; infinite if none do, NaN if it has tipped.
     alone
-        Bounds on the mean time until it tips over by chance [s]; infinite if it does not. With a
-        retry budget the upper bound is infinite. None if not known.
+        Bounds on the mean time until it tips over by chance [s], where too few did in a simulation;
+        infinite if it does not. With a retry budget, or from few that did, the upper bound is
+        infinite. None if not known.
     grows
         Rate at which the queue of the bad state grows [1/s]; 0 if it does not.
     drains
@@ -326,10 +334,13 @@ class Tipping:
     goodput
         Requests answered in time in each of the states [1/s].
     lasts
-        Load up to which the good state lasts for 10,000 requests on average [1/s], a lower bound
-        with a retry budget; None if not known, and if each load has a single state.
+        Load up to which the good state lasts for 10,000 requests on average [1/s]; None if not
+        known, and if each load has a single state.
     stays
         Load from which the bad state lasts for 10,000 requests [1/s]; None also if its queue grows.
+    falls
+        How long good states lasted that were simulated; None if too few ended, and if there is no
+        bad state.
     recovers
         How long bad states lasted; None if not known, if there is none, and if its queue grows.
     """
@@ -345,13 +356,30 @@ class Tipping:
     goodput: tuple[float, ...]
     lasts: float | None = None
     stays: float | None = None
-    recovers: Outages | None = None
+    falls: Lives | None = None
+    recovers: Lives | None = None
 
 
-def _times_to_tip(
+def _until_it_tips(
+    queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
+) -> tuple[tuple[float, float] | None, Lives | None]:
+    """Bounds on the mean time until a good state ends by chance [s], and those that were simulated.
+
+    Bounds are those of the chain if too few states end in a simulation. None if not known.
+    """
+    known = _by_chain(queue, clients, load, states)
+    if known is not None and known[0] * load > MOST / FEWEST:
+        return known, None
+    found = good_lives(queue, clients, load, states)
+    if found is not None and found.mean is not None:
+        return (found.mean, found.mean), found
+    return known or (None if found is None else (found.least, inf)), None
+
+
+def _by_chain(
     queue: TimedQueue, clients: Clients, load: float, states: tuple[State, ...]
 ) -> tuple[float, float] | None:
-    """Bounds on the mean time until a good state ends by chance [s]; None if not known."""
+    """Bounds on that time by the chain of jobs and clients away [s]; None if not known."""
     if queue.places < inf:
         return None
     if is_lasting_known(queue, clients):
@@ -380,26 +408,22 @@ def tipping(queue: TimedQueue, clients: Clients, load: float) -> Tipping:
     found = states_at(queue, clients, load)
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     between, full = folds(queue, clients), queue.servers / queue.service_time
-    worst = stable[-1]
-    pulse, recovers, known = inf, None, is_lasting_known(queue, clients)
+    worst, pulse, falls, recovers = stable[-1], inf, None, None
     alone: tuple[float, float] | None = (inf, inf)
     if between is not None and len(stable) > 1:
         pulse = pulse_over(queue, clients, load)
-        alone = _times_to_tip(queue, clients, load, found)
-        recovers = outages(queue, clients, load, found) if known else None
+        alone, falls = _until_it_tips(queue, clients, load, found)
+        recovers = bad_lives(queue, clients, load, found)
     elif between is not None and load >= between.tips:
         pulse, alone = nan, (0.0, 0.0)
     growth = worst.rate - full if worst.grows else 0.0
     good = tuple(load * (1 - given_up(clients, one.late)) for one in found)
     lasts = stays = None
-    free = without_budget(clients)
-    ends = between if between is None or free == clients else folds(queue, free)
-    if ends is not None and queue.places == inf:
-        lasts = lasting_up_to(queue, free, (ends.vanishes, ends.tips))
-    if between is not None and known:
+    if between is not None:
+        lasts = lasting_up_to(queue, clients, (between.vanishes, between.tips))
         stays = staying_from(queue, clients, (between.vanishes, between.tips))
     grows = growth, growth / full, _sure_after(clients, load, worst, growth)
-    return Tipping(load, found, between, pulse, alone, *grows, good, lasts, stays, recovers)
+    return Tipping(load, found, between, pulse, alone, *grows, good, lasts, stays, falls, recovers)
 
 
 _SURE = (1.96 / 0.1) ** 2

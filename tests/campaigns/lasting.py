@@ -12,6 +12,10 @@ it. ``--seed 40 --count 20`` renews a part.
 With ``--seed 20000`` or more, servers also drop requests older than 50% to 150% of the timeout, and
 replicas are simulated until the number of absent clients is half-way from the threshold to that of
 the bad state.
+
+Other campaigns draw servers here too: with ``--seed 40000`` or more they refuse who finds as many
+waiting as they serve in 30% to 200% of the timeout, after a backoff of 0.2 timeouts or more; with
+``--seed 60000`` or more clients have a retry budget of 20% to 90%.
 """
 
 from math import inf
@@ -23,7 +27,7 @@ from headway.models import ModelGraph
 from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
-from headway.queueing import MMm
+from headway.queueing import MMm, MMmK
 from headway.queueing.flows.clients import Clients
 from headway.queueing.retries.attempts import Stability, states
 from headway.queueing.retries.lasting import lasting
@@ -38,6 +42,9 @@ FEWEST, MOST = 200.0, 20_000.0
 DROPPING = 20_000
 """Seeds from which servers drop old requests."""
 
+REFUSING, BUDGETED = 40_000, 60_000
+"""Seeds from which servers refuse requests, and from which clients have a retry budget."""
+
 
 def drawn(seed):
     """A random server with services of 1 s, its clients and its load; None if it cannot tip."""
@@ -50,8 +57,14 @@ def drawn(seed):
         "jitter": float(draw.choice([0.0, 0.5])),
     }
     share = draw.uniform(0.8, 0.99)
-    oldest = draw.uniform(0.5, 1.5) * timeout if seed >= DROPPING else inf
-    queue, clients = TimedQueue(1.0, servers, timeout, oldest), Clients(**numbers)
+    oldest = draw.uniform(0.5, 1.5) * timeout if DROPPING <= seed < REFUSING else inf
+    places = inf
+    if REFUSING <= seed < BUDGETED:
+        places = servers + int(np.ceil(draw.uniform(0.3, 2.0) * servers * timeout))
+        numbers["backoff"] = max(numbers["backoff"], 0.2 * timeout)
+    elif seed >= BUDGETED:
+        numbers["retry_budget"] = draw.uniform(0.2, 0.9)
+    queue, clients = TimedQueue(1.0, servers, timeout, oldest, places), Clients(**numbers)
     between = folds(queue, clients)
     return None if between is None else (queue, clients, numbers, share * between.tips)
 
@@ -67,8 +80,16 @@ def threshold_of(found):
 
 
 def away(queue, clients, load, state):
-    """Mean number of clients in a state that will retry."""
-    return (state.rate - load) * (queue.timeout + float(clients.backoff))
+    """Mean number of clients in a state that will retry; who is refused only backs off."""
+    refused = queue.at(state.rate).dropped / state.late if queue.places < inf else 0.0
+    return (state.rate - load) * ((1 - refused) * queue.timeout + float(clients.backoff))
+
+
+def asking(queue, clients, load, state):
+    """Mean number of clients in a state, who wait for an answer or back off, by Little's law."""
+    at = queue.at(state.rate)
+    waits = at.time_in_time + (at.late - at.dropped) * queue.timeout
+    return state.rate * waits + (state.rate - load) * float(clients.backoff)
 
 
 def stated(queue, clients, load):
@@ -83,7 +104,10 @@ def stated(queue, clients, load):
 def score_at(queue, numbers, load):
     """The score to simulate."""
     oldest = None if queue.oldest == inf else queue.oldest
-    graph = ModelGraph("server").station("server", MMm(1.0, queue.servers), drop_older_than=oldest)
+    kind = MMm(1.0, queue.servers)
+    if queue.places < inf:
+        kind = MMmK(1.0, queue.servers, int(queue.places))
+    graph = ModelGraph("server").station("server", kind, drop_older_than=oldest)
     return score_of(blueprint(graph.impatient(numbers).at(arrival_rate=load)))
 
 
@@ -95,13 +119,17 @@ def counted(run):
 
 def end_of(queue, numbers, load):
     """Whether a run has tipped over."""
-    if queue.oldest == inf:
+    if queue.loses_none:
         far = 4 * queue.servers * (1 + queue.timeout) + 40
         return lambda run: counted(run)[0] >= far
     clients = Clients(**numbers)
     found = states_at(queue, clients, load)
-    between = [away(queue, clients, load, one) for one in (threshold_of(found), found[-1])]
-    far = sum(between) / 2 + queue.servers * (1 + queue.oldest)
+    between = threshold_of(found), found[-1]
+    if queue.places < inf:
+        far = sum(asking(queue, clients, load, one) for one in between) / 2
+    else:
+        far = sum(away(queue, clients, load, one) for one in between) / 2
+        far += queue.servers * (1 + queue.oldest)
     return lambda run: counted(run)[1] >= far
 
 
@@ -142,6 +170,8 @@ def factors(rows):
 def table(rows):
     """Lines of the page: by backoff, in timeouts."""
     for name, kept in kinds(rows):
+        if not kept:
+            continue
         off = factors(kept)
         middle, usual = np.percentile(off, [50, 90])
         yield f"| {name} | {len(kept)} | {middle:.1f} | {usual:.1f} | {off.max():.1f} |"
@@ -152,6 +182,8 @@ def kinds(rows):
     for name, low, high in (("none to two", 0.0, 2.0), ("twenty", 20.0, 20.0)):
         yield name, [row for row in keeping(rows) if low <= float(row["backoff"]) <= high]
     yield "any, with drop_older_than", dropping(rows)
+    yield "any, with shed", [row for row in rows if REFUSING <= int(row["seed"]) < BUDGETED]
+    yield "any, with retry_budget", [row for row in rows if int(row["seed"]) >= BUDGETED]
 
 
 def keeping(rows):
@@ -161,7 +193,7 @@ def keeping(rows):
 
 def dropping(rows):
     """Rows of servers that drop old requests."""
-    return [row for row in rows if int(row["seed"]) >= DROPPING]
+    return [row for row in rows if DROPPING <= int(row["seed"]) < REFUSING]
 
 
 def main():

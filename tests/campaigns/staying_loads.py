@@ -1,24 +1,23 @@
 """The load from which a bad state lasts for 10,000 requests: the law beside the event loop.
 
 ``python -m tests.campaigns.staying_loads --seed 2000 --count 100`` draws servers that drop old
-requests, as `tests.campaigns.lasting` does. At the load that `headway.queueing.retries.outages`
+requests, as `tests.campaigns.lasting` does. At the load that `headway.queueing.retries.lives`
 gives, 24 replicas begin with a life of a request in which so many more come that they are in the
 bad state, and are played by the event loop until no request waits and no more clients are away than
 at the threshold. Replicas that end within three further lives have not been in the bad state, and
 are left out; others are stopped after `LONGEST` requests. The load at which the bad state would
 have lasted for 10,000 requests follows from the mean, and from how steeply times rise with the load
-by `outages`. Loads at an end of the range with two states are left out. Rows are stored in
+by `bad_lives`. Loads at an end of the range with two states are left out. Rows are stored in
 `tests/data/staying_loads.csv`; the page docs/accuracy/retries.md rests on it.
 """
 
-from math import ceil, log
+from math import ceil, inf, log
 from pathlib import Path
 
 import numpy as np
 
 from headway.models.simulating.playing.run import Run
-from headway.queueing.retries.lasting import LASTING
-from headway.queueing.retries.outages import outages, staying_from
+from headway.queueing.retries.lives import LASTING, bad_lives, staying_from
 from headway.queueing.retries.tipping import folds
 from tests import campaigns
 from tests.campaigns.lasting import (
@@ -59,13 +58,15 @@ def both(seed):
     simulated = load * (LASTING / requests) ** (1 / steep)
     error = load / max(ended, 1) ** 0.5 / steep
     spread = "constant" if numbers["jitter"] * numbers["backoff"] == 0 else "jittered"
+    if queue.places < inf:
+        spread = "refused"
     row = between.vanishes, load, simulated, error, requests
     return [(seed, spread, *(f"{number:.5g}" for number in row), ended)]
 
 
 def _lasts(queue, clients, load):
     """Requests for which bad states last, by the law that is measured."""
-    found = outages(queue, clients, load, states_at(queue, clients, load))
+    found = bad_lives(queue, clients, load, states_at(queue, clients, load))
     return found.time / max(found.ended, 1) * load
 
 
@@ -113,7 +114,7 @@ def lasting_on(rows):
 
 def table(rows):
     """Lines of the page: by whether backoffs have jitter."""
-    for name in ("jittered", "constant"):
+    for name in dict.fromkeys(row["spread"] for row in rows):
         kept = [row for row in rows if row["spread"] == name]
         off, by = errors(kept), ratios(kept)
         middle, usual = np.percentile(off, [50, 90])

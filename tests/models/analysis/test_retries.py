@@ -14,7 +14,7 @@ from headway.models.simulating.jobs import blueprint
 from headway.models.simulating.playing.run import Run
 from headway.models.simulating.scoring import score_of
 from headway.queueing import MM1, Delay, MMm, MMmK
-from headway.queueing.retries.outages import Outages
+from headway.queueing.retries.lives import Lives
 
 NUMBERS = {"timeout": 0.1, "retries": 3}
 
@@ -73,17 +73,17 @@ def test_a_pulse_tips_a_server_that_refuses_as_well(beside):
     assert over == [beside > 1] * 6
 
 
-def test_a_server_that_refuses_says_what_is_not_known():
-    asks = {"timeout": 0.1, "retries": 3}
-    once = str(retries(server(300.0, asks, MMmK(0.008, 4, 100))))
-    later = str(retries(server(300.0, {**asks, "backoff": 0.05}, MMmK(0.008, 4, 100))))
-    short = str(retries(server(300.0, {**asks, "backoff": 0.05}, MMmK(0.008, 4, 20))))
-    for text, at_once in ((once, True), (later, False)):
-        words = " ".join(text.split())
-        assert ("who is refused and asks again at once is refused again" in words) == at_once
-        assert "is not known here where arrivals are refused; simulate" in words
+def test_a_server_that_refuses_says_how_long_its_states_last():
+    once = str(retries(server(300.0, NUMBERS, MMmK(0.008, 4, 100))))
+    words = " ".join(once.split())
+    assert "who is refused and asks again at once is refused again" in words
+    assert "tips by chance after, at least" in words
+    assert "that is exceeded in 95 of 100 cases" in words
+    assert "when the bad state ends: none ended" in words
+    short = str(retries(server(300.0, {**NUMBERS, "backoff": 0.05}, MMmK(0.008, 4, 20))))
+    assert "asks again at once" not in short
     assert "retries cannot tip it over" in short
-    assert "not known" not in short
+    assert "tips by chance" not in short
 
 
 def test_every_form_says_the_same():
@@ -113,7 +113,7 @@ def test_words_for_states():
     assert lasts["bad_ends_after"] > 0
     assert lasts["bad_lasts_at_least"] is None
     assert json.loads(calm.to_json())["bad_ends_after"] is None
-    without = replace(dropping.tipping, recovers=Outages(3000.0, 0))
+    without = replace(dropping.tipping, recovers=Lives(3000.0, 0))
     long = replace(dropping, tipping=without)
     assert "the bad state lasts on average for at least" in str(long)
     assert "none ended" in str(long)

@@ -250,22 +250,27 @@ def _flood_steps(seed: int) -> Arguments:
     return queue, clients, wait, comes, np.zeros(steps), np.zeros(steps), np.zeros(1, np.int64)
 
 
-def _bad_states(seed: int) -> Arguments:
-    """A few bad states of a small server, with backoffs that vary and clients who give up."""
+def _lives(seed: int) -> Arguments:
+    """A few states of a small server, with backoffs that vary, clients who give up, and limits."""
     draw = random(seed)
     servers, load = int(draw.integers(1, 6)), draw.uniform(0.4, 0.9)
-    timeout = draw.uniform(0.5, 5)
-    backoff = law_of(timeout * float(draw.choice([0.0, 0.5])), float(draw.choice([0.0, 0.4, 1.0])))
+    timeout, waiting = draw.uniform(0.5, 5), float(draw.choice([0, 3, 10, np.inf]))
+    backoff = law_of(timeout * float(draw.choice([0.2, 0.5])), float(draw.choice([0.0, 0.4, 1.0])))
     laws = law_of(1 / (load * servers), 1.0), law_of(1.0, 1.0), backoff
     streams = [Stream(int(key)) for key in draw.integers(0, 2**62, 3)]
     how = (1.0, 1.0, 0.0) if seed % 2 else (0.8, 1.5, 0.5)
-    numbers = timeout, timeout * draw.uniform(0.5, 1.5), 2.0 * servers, 9 * timeout, *how, 3.0, 4.0
+    budget = float(draw.choice([0.3, np.inf]))
+    bad = 2.0 * servers, np.inf, np.inf, 9 * timeout, 4.0
+    good = -1.0, 3.0 * servers, 4 * timeout, 0.0, 0.0
+    ends, rush = (good, 0) if seed % 3 == 0 else (bad, 40)
+    numbers = timeout, timeout * draw.uniform(0.5, 1.5), *ends, *how, 3.0, budget, 100.0, 10.0
     return (
         rows(Law, laws).view(np.int64),
         rows(Stream, streams).view(np.int64),
-        np.array(numbers),
-        np.array([40, 3000, 5]),
+        np.array([*numbers, waiting]),
+        np.array([rush, 3000, 5]),
         np.zeros(servers),
+        np.zeros(int(max(waiting, 1)) if waiting < np.inf else 1),
         np.zeros(3 * 2000, np.int64),
         np.zeros(4),
     )
@@ -444,7 +449,7 @@ MADE: dict[str, tuple[str, Callable[[int], Arguments]]] = {
     "weighted_sums": ("headway.queueing.layers.numerics.stations", _weighted_sums),
     "unanswered_steps": ("headway.queueing.retries.followed", _unanswered_steps),
     "flood_steps": ("headway.queueing.retries.tipping", _flood_steps),
-    "bad_states": ("headway.queueing.retries.outages", _bad_states),
+    "lives": ("headway.queueing.retries.lives", _lives),
     "spans_laid_out": ("headway.models.measured.spans.layout", _spans_laid_out),
 }
 """The module of each twin, and arguments by seed; results are the arrays that are written."""
@@ -469,7 +474,7 @@ RESULTS: dict[str, Callable[[Arguments], list[object]]] = {
     "pool_capacities": lambda arguments: [*arguments[9:11]],
     "first_to_leave": lambda arguments: [arguments[7]],
     "unanswered_steps": lambda arguments: [arguments[-1]],
-    "bad_states": lambda arguments: [arguments[1], arguments[-1]],
+    "lives": lambda arguments: [arguments[1], arguments[-1]],
 }
 """What of the arguments is compared, where some of what is written has no meaning."""
 

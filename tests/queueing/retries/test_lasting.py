@@ -9,23 +9,18 @@ import pytest
 from headway.queueing.flows.clients import Clients
 from headway.queueing.retries.attempts import Stability, State, states
 from headway.queueing.retries.lasting import (
-    DROPPING_LOADS_MEASURED,
     DROPPING_MEASURED,
-    LOADS_MEASURED,
     MEASURED,
     lasting,
     lasting_at_least,
-    lasting_up_to,
 )
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds, tipping
 from tests import campaigns
 from tests.campaigns import lasting as campaign
-from tests.campaigns import tipping_loads
 from tests.support.places import ROOT
 
 ROWS = campaigns.stored_rows(ROOT / campaign.PAGE)
-LOADS = campaigns.stored_rows(ROOT / tipping_loads.PAGE)
 PAGE = (ROOT / "docs/accuracy/retries.md").read_text(encoding="utf-8")
 
 
@@ -73,29 +68,12 @@ def test_a_threshold_that_no_number_tells_from_saturation_says_nothing():
     assert lasting(queue, asks, 1.5, (good, full)) is None
 
 
-def test_the_load_up_to_which_a_state_lasts_is_where_its_times_cross():
-    queue, asks = TimedQueue(1.0, 2, 3.5), Clients(timeout=3.5, retries=3)
-    between = folds(queue, asks)
-    load = lasting_up_to(queue, asks, (between.vanishes, between.tips), 500)
-    assert between.vanishes < load < between.tips
-    found = states(load, asks, lambda rate: queue.at(rate).late, queue.saturation)
-    assert load * lasting_at_least(queue, asks, load, found) == pytest.approx(500, rel=5e-3)
-
-
-@pytest.mark.parametrize(("servers", "after", "end"), [(4, 14.0, 1), (1, 1.0, 0)])
-def test_a_state_may_last_up_to_either_end_of_its_loads(servers, after, end):
-    """Up to where no good one is left; or not longer than there is no bad one."""
-    queue, asks = TimedQueue(1.0, servers, after), Clients(timeout=after, retries=3)
-    between = folds(queue, asks)
-    ends = between.vanishes, between.tips
-    assert lasting_up_to(queue, asks, ends, 500) == ends[end]
-
-
 def test_a_budget_lets_a_good_state_last_at_least_as_long():
+    """At 330 a second a good state lasts too long to be simulated."""
     queue, asks = TimedQueue(0.008, 4, 0.1), Clients(timeout=0.1, retries=3)
-    free, held = (tipping(queue, replace(asks, retry_budget=b), 447.0) for b in (np.inf, 0.15))
+    free, held = (tipping(queue, replace(asks, retry_budget=b), 330.0) for b in (np.inf, 0.9))
     assert held.alone == (free.alone[0], np.inf)
-    assert held.lasts == free.lasts
+    assert free.falls is held.falls is None
 
 
 # Queues that drop what is old
@@ -127,31 +105,22 @@ def test_a_good_state_lasts_shorter_at_higher_loads():
 # What was measured
 
 
-def test_the_page_has_the_tables_of_the_rows():
-    tables = campaign.table(ROWS), tipping_loads.table(LOADS)
-    for line in (line for table in tables for line in table):
+def test_the_page_has_the_table_of_the_rows():
+    for line in campaign.table(ROWS):
         assert line in PAGE
 
 
 KEEPING, OLD = campaign.keeping, campaign.dropping
-FACTORS = [
-    (MEASURED, campaign.factors(KEEPING(ROWS))),
-    (DROPPING_MEASURED, campaign.factors(OLD(ROWS))),
-]
-SHARES = [
-    (LOADS_MEASURED, tipping_loads.errors(KEEPING(LOADS))),
-    (DROPPING_LOADS_MEASURED, tipping_loads.errors(OLD(LOADS))),
-]
 
 
 @pytest.mark.parametrize(
-    ("words", "off", "number"),
-    [(*each, r"of (\d+\.\d)") for each in FACTORS] + [(*each, r"within (\d+)%") for each in SHARES],
+    ("words", "rows"), [(MEASURED, KEEPING(ROWS)), (DROPPING_MEASURED, OLD(ROWS))]
 )
-def test_the_words_hold_what_was_measured(words, off, number):
-    usual, largest = map(float, re.findall(number, words))
-    assert np.percentile(off, 90) <= usual <= 1.1 * np.percentile(off, 90) + 0.5
-    assert off.max() <= largest <= 1.1 * off.max() + 0.5
+def test_the_words_hold_what_was_measured(words, rows):
+    usual, largest = map(float, re.findall(r"of (\d+\.\d)", words))
+    off = campaign.factors(rows)
+    assert np.percentile(off, 90) <= usual <= 1.1 * np.percentile(off, 90)
+    assert off.max() <= largest <= 1.1 * off.max()
 
 
 def test_stored_figures_are_found_again():
