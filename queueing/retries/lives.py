@@ -69,7 +69,7 @@ STAYING_MEASURED = "against simulations, 90 of 100 are within 2%, the worst with
 """The measured error of `staying_from`: ``python -m tests.campaigns.staying_loads --seed 2000``.
 """
 
-LASTING_MEASURED = "against simulations, 90 of 100 are within 11%, the worst within 21%"
+LASTING_MEASURED = "against simulations, 90 of 100 are within 5%, the worst within 14%"
 """The measured error of `lasting_up_to`: ``python -m tests.campaigns.tipping_loads --seed 7000``.
 """
 
@@ -324,7 +324,7 @@ def lasting_up_to(
     Examples
     --------
     >>> queue, asks = TimedQueue(1.0, 2, 3.5), Clients(timeout=3.5, retries=3)
-    >>> 0.6 < lasting_up_to(queue, asks, (0.5, 1.1815)) < 0.7  # long before no good state is left
+    >>> 0.5 < lasting_up_to(queue, asks, (0.5, 1.1815)) < 0.6  # long before no good state is left
     True
     """
     low, high = between[0] * (1 + NEAR), between[1] * (1 - NEAR)
