@@ -4,6 +4,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from headway.errors import GraphError, InvalidParameter
 from headway.kinds import FloatArray
@@ -32,11 +33,8 @@ _FOLLOWED_POINTS = 20
 _NEAREST, _LITTLE = 0.95, 1e-3
 _FURTHEST = 4.0  # largest load, in multiples of the model's own, where nothing saturates
 _MOST_JOBS = 200
-# of layered services: range around the model's own load. Chosen
-_AROUND = 2.0
-# their points: rates are solved together, each number of clients is a system of its own, and a
-# simulation takes a second, as do layers that do not settle
-_TOGETHER, _ONE_BY_ONE, _SLOW = 61, 25, 13
+# of layered services: a simulation takes a second, as do layers that do not settle
+_SLOW = 13
 _ROWS = 10  # rows of the table beside the curve
 
 
@@ -98,7 +96,7 @@ class ModelReport(Paged):
     @cached_property
     def curve(self) -> Solution | None:
         """The model solved over its load; None if no single parameter is the load."""
-        return None if self.load is None else self._over(self.load, self._loads(self.load))
+        return None if self.load is None else self._over(self.load, self._along[0])
 
     @property
     def loads(self) -> FloatArray:
@@ -107,51 +105,64 @@ class ModelReport(Paged):
             return np.empty(0)
         return np.asarray(self.curve.model.inputs[self.load], float)
 
-    def several(self) -> Solution | None:
-        """The model at a few loads, for a table; None if no single parameter is the load."""
-        if self.load is None:
-            return None
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Positions of a few loads of the curve, for a table: round ones if they have answers."""
         loads = self.loads
-        few = loads[np.linspace(0, loads.size - 1, min(_ROWS, loads.size)).astype(int)]
+        found = np.flatnonzero(np.isin(loads, self._along[1])) if loads.size else np.empty(0, int)
+        return found if found.size > 1 else np.arange(loads.size)
+
+    @cached_property
+    def full(self) -> float:
+        """The load at which the first station, pool or processor is full; infinite without one."""
+        assert self.load is not None  # noqa: S101 - only then it is asked for
+        try:
+            return float(np.min(full_loads(self.model, self.load, {}), initial=np.inf))
+        except GraphError:  # layers that do not settle at a load that was tried
+            return np.inf
+
+    @cached_property
+    def _along(self) -> tuple[FloatArray, FloatArray]:
+        """The loads of the curve, and those among them that are in the table."""
+        assert self.load is not None  # noqa: S101 - only then there is a curve
+        loads, least = self._loads(self.load), self.model.parameters[self.load].minimum
+        places = np.linspace(0, loads.size - 1, min(_ROWS, loads.size)).astype(int)
         digits = 2 if self.load in counts(self.model.graph) else 3
-        rounded = {float(f"{load:.{digits}g}") for load in few.tolist()}
-        return self.model.at({self.load: sorted(rounded)}).solve()
+        few = np.array([max(float(f"{load:.{digits}g}"), least) for load in loads[places].tolist()])
+        # a round load takes the place of that which was rounded, but not of the model's own
+        replaced = ~np.isin(few, loads) & (loads[places] != self._own(self.load))
+        return np.union1d(np.delete(loads, places[replaced]), few), few
+
+    def _own(self, name: str) -> float:
+        """The model's own load."""
+        return float(np.ravel(self.model.inputs[name])[0])
 
     def _loads(self, name: str) -> FloatArray:
         """Loads for the curve: up to saturation, or up to a few times the model's own."""
-        parameter = self.model.parameters[name]
-        own = float(np.ravel(self.model.inputs[name])[0])
+        parameter, layers = self.model.parameters[name], self.model.graph.layers
+        own = self._own(name)
         most = _FURTHEST * (own or 10 * parameter.unit.scale)
         solution = self.sensitivity.solution
-        if self.model.graph.layers:
-            return self._layered(name, own, parameter.minimum)
+        points = _SLOW if layers and solution.method == "simulation" else _POINTS
         if name in counts(self.model.graph):
-            return np.arange(1.0, min(most, max(own, _MOST_JOBS)) + 1)
-        if name == "arrival_rate" and solution.stations:
+            most = min(most, max(own, _MOST_JOBS))
+            if layers:
+                return np.unique(np.append(np.round(np.linspace(1.0, most, points)), own))
+            return np.arange(1.0, most + 1)
+        limit = np.inf
+        if layers:
+            limit = self.full
+        elif name == "arrival_rate" and solution.stations:
             limit = float(np.ravel(solution.saturation_throughput)[0])
             if np.isfinite(limit):
                 sustained = np.array([0.5 * own, own]) if own else np.array([0.0, _LITTLE * limit])
                 limit = saturating_load(self.model.at({name: sustained}).solve(), name)
-            most = _NEAREST * limit if np.isfinite(limit) else most
         elif solution.classes:
-            most = _NEAREST * float(
-                np.min(full_loads(self.model, name, {}), initial=most / _NEAREST)
-            )
-        gives_up = self.model.network_kind is NetworkKind.CLIENTS
-        points = _FOLLOWED_POINTS if gives_up else _POINTS
+            limit = min(self.full, most / _NEAREST)
+        most = _NEAREST * limit if np.isfinite(limit) else most
+        if self.model.network_kind is NetworkKind.CLIENTS:
+            points = _FOLLOWED_POINTS
         return np.linspace(max(most / points, parameter.minimum), most, points)
-
-    def _layered(self, name: str, own: float, least: float) -> FloatArray:
-        """Loads of layered services around the model's own; as many as are soon solved."""
-        is_counted = name in counts(self.model.graph)
-        count = _ONE_BY_ONE if is_counted else _TOGETHER
-        if self.sensitivity.solution.method == "simulation":
-            count = _SLOW
-        loads = np.geomspace(max(own / _AROUND, least, 1e-9), own * _AROUND, count)
-        if not is_counted:
-            return loads
-        every = np.arange(np.ceil(loads[0]), np.floor(loads[-1]) + 1)
-        return every if every.size <= count else np.unique(np.append(np.round(loads), own))
 
     def _over(self, name: str, loads: FloatArray) -> Solution:
         """The model over its load; if some loads have no answer, over a few that have one."""

@@ -33,7 +33,7 @@ _SIZES = ((24, 9, 9), (40, 33), (64, 65))
 _FEW, _LONG = ((12, 9), (24, 33)), ((12, 9),)
 # at first: curves of layered services bend where a pool fills
 _LAYERED = ((13, 9, 9), (13, 13), (13, 5))
-# most loads, and most numbers of threads, each of which is solved on its own
+# most loads, and most numbers of threads, of which few are of one structure
 _MOST_LOADS, _MOST_COUNTED = 40, 5
 # share of the error allowed between loads; the rest is between other parameters' values
 _BETWEEN_LOADS = 0.5
@@ -228,7 +228,7 @@ def _sizes(ground: Ground) -> tuple[tuple[int, ...], ...]:
 
 
 def _is_long(ground: Ground, counted: Mapping[str, int]) -> bool:
-    """Whether too many systems of layers would have to be solved one by one."""
+    """Whether there would be layers with too many numbers of threads."""
     whole = [count for name, count in counted.items() if name in counts(ground.model.graph)]
     return bool(ground.model.graph.layers and prod(whole) > _MOST_COUNTED)
 

@@ -3,6 +3,7 @@
 import math
 import os.path
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -200,11 +201,14 @@ def point_table(report: Report) -> Table:
 
 def load_table(report: ModelReport) -> Table | None:
     """A model's predictions at a few loads; None if no single parameter is the load."""
-    solution = report.several()
-    if solution is None:
+    if report.curve is None:
         return None
-    table = tables(solution, units_of(report))[0]
-    columns = tuple(column for column in table.columns if column.name != "bottleneck")
+    table, rows = tables(report.curve, units_of(report))[0], report.rows.tolist()
+    columns = tuple(
+        replace(column, cells=tuple(column.cells[row] for row in rows))
+        for column in table.columns
+        if column.name != "bottleneck"
+    )
     return Table("Predictions", columns, (), table.keys)
 
 

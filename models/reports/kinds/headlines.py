@@ -237,10 +237,13 @@ def _of_layers(report: Report | ModelReport, solution: Solution) -> Headline:
 
 def _fills_at(report: Report | ModelReport, point: Model) -> str:
     """Up to which rate of requests from outside nothing is full."""
-    full = full_loads(point, "arrival_rate", {})
-    if not full.size or not math.isfinite(full.min()):
+    if isinstance(report, ModelReport):
+        full = report.full
+    else:
+        full = float(np.min(full_loads(point, "arrival_rate", {}), initial=np.inf))
+    if not math.isfinite(full):
         return ""
-    most = units_of(report).text(float(full.min()), point.parameters["arrival_rate"].unit)
+    most = units_of(report).text(full, point.parameters["arrival_rate"].unit)
     return f"up to about {most}: "
 
 
