@@ -49,7 +49,8 @@ def at(system: LayeredSystem, points: int | NDArray[np.intp]) -> LayeredSystem:
 
     processors = {n: _processor_at(part_at(p)) for n, p in system.processors.items()}
     tasks = {n: _task_at(part_at(t)) for n, t in system.tasks.items()}
-    return system.at_points(processors, tasks, part_at(dict(system.entries)))
+    entries = part_at(dict(system.entries)) if system.varies else system.entries
+    return system.at_points(processors, tasks, entries)
 
 
 def _differ(some: Iterable[Any], others: Iterable[Any]) -> bool:

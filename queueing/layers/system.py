@@ -213,10 +213,14 @@ class LayeredSystem:
             *(n for p in self.processors.values() for n in (p.servers, p.speed, p.replicas)),
             *(n for t in self.tasks.values() for n in (t.threads, t.think_time, t.replicas)),
             *(n for t in self.tasks.values() for n in t.fan_out.values()),
-            *(n for e in self.entries.values() for n in (e.arrival_rate, *e.forwards.values())),
-            *(n for e in self.entries.values() for n in _numbers(e.flow)),
+            *_of_entries(self.entries),
         ]
         return np.broadcast_shapes(*map(np.shape, numbers))
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether any number of an entry is an array over operating points."""
+        return any(map(np.ndim, _of_entries(self.entries)))
 
     @cached_property
     def steps_at(self) -> dict[str, tuple[tuple[str, Step, Amount], ...]]:
@@ -231,6 +235,11 @@ class LayeredSystem:
         for name, entry in self.entries.items():
             for step, times in steps_of(entry.flow):
                 yield name, step, times
+
+
+def _of_entries(entries: Mapping[str, Entry]) -> Iterator[Amount]:
+    for entry in entries.values():
+        yield from (entry.arrival_rate, *entry.forwards.values(), *_numbers(entry.flow))
 
 
 def _numbers(flow: Flow) -> Iterator[Amount]:

@@ -87,15 +87,15 @@ def solve_layers(system: LayeredSystem, asked: str = AUTO) -> tuple[LayeredMeans
         return _solved(system, asked)
     groups = alike(system)
     parts = [at(system, points if points.size > 1 else int(points[0])) for points in groups]
-    other = ""
+    other, is_long = "simulation" if no_phases(system) else "layers", False
     if np.prod(system.shape) * UNASKED_STATES > UNASKED_WORK:
         work = (points.size * _work(part) for points, part in zip(groups, parts, strict=True))
-        if any(total > UNASKED_WORK for total in accumulate(work)):
-            other = "simulation" if no_phases(system) else "layers"
+        is_long = any(total > UNASKED_WORK for total in accumulate(work))
     near: dict[str, list[NDArray[np.intp]]] = {}
     found, solved = [], []
     for points, part in zip(groups, parts, strict=True):
-        exact = other if other and no_product_form(part) else _exactly(part)
+        is_near = no_product_form(part) and (is_long or _surely_none(part))
+        exact = other if is_near else _exactly(part)
         if isinstance(exact, str):
             near.setdefault(exact, []).append(points)
         else:
@@ -187,7 +187,7 @@ def by_small_chain(system: LayeredSystem) -> LayeredMeans | None:
 
 def _surely_none(system: LayeredSystem) -> bool:
     """Whether the chain is impossible or surely too large, as a bound shows without a search."""
-    return bool(no_chain(system)) or fewest_states(first_of(system)) > _most_states(system)
+    return fewest_states(first_of(system)) > _most_states(system) or bool(no_chain(system))
 
 
 def _most_states(system: LayeredSystem) -> int:
