@@ -55,7 +55,7 @@ def over_model(
     model: "Model",
     day: "Day | Path | str | float",
     target: float | str | None = None,
-    start: str = STEADY,
+    start: str | int = STEADY,
     every: float | str | None = None,
     method: str = "auto",
     percentiles: Sequence[float] = PERCENTILES,
@@ -73,7 +73,7 @@ def over_model(
     target
         Response time to be kept [s].
     start
-        Jobs present at the start: ``steady``, ``empty``, or ``backlog=N``.
+        Jobs present at the start: ``steady``, ``empty``, ``backlog=N``, or their number.
     every
         Length of the periods [s]; by default there are at most 24.
     method
@@ -120,7 +120,7 @@ def over_model(
 def _asked(
     model: "Model",
     load: Day,
-    start: str,
+    start: str | int,
     every: float | str | None,
     target: float | str | None,
     percentiles: tuple[float, ...],
@@ -272,8 +272,9 @@ def day_of(model: "Model", day: "Day | Path | str | float") -> Day:
     return day_of_file(Path(day))
 
 
-def _start(text: str) -> int | None:
+def _start(given: str | int) -> int | None:
     """Jobs present at the start; None for a steady state."""
+    text = given if isinstance(given, str) else f"{BACKLOG}{given}"
     if text == STEADY:
         return None
     if text == EMPTY:

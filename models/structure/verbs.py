@@ -201,7 +201,7 @@ class ModelVerbs(ModelDisplay):
         self,
         day: "Day | Path | str | float",
         target: float | str | None = None,
-        start: str = "steady",
+        start: str | int = "steady",
         every: float | str | None = None,
         method: str = "auto",
         percentiles: Sequence[float] = (95.0, 99.0),
@@ -216,7 +216,7 @@ class ModelVerbs(ModelDisplay):
         target
             Response time to be kept.
         start
-            Jobs present at the start: ``steady``, ``empty``, or ``backlog=N``.
+            Jobs present at the start: ``steady``, ``empty``, ``backlog=N``, or their number.
         every
             Length of the periods.
         method

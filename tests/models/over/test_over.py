@@ -126,8 +126,9 @@ def test_rates_of_a_model_file_are_its_day():
     assert own["queue_length"] == pytest.approx(given["queue_length"], rel=1e-9)
 
 
-def test_a_backlog_drains():
-    found = over_model(POOL.at(servers=4), DAY, start="backlog=2000", every=60)
+@pytest.mark.parametrize("start", ["backlog=2000", 2000])
+def test_a_backlog_drains(start):
+    found = over_model(POOL.at(servers=4), DAY, start=start, every=60)
     mean = (2000 - 4) / (400 - 50)
     assert found.drained.mean == pytest.approx(mean, rel=1e-3)
     assert "2,000 requests behind, at this rate and capacity: empty after 5.7 s" in str(found)
@@ -271,9 +272,9 @@ def test_the_command_refuses_in_one_line(options, words, tmp_path):
     assert words in refusal("solve", model, *options)
 
 
-@pytest.mark.parametrize("start", ["backlog=-5", "backlog=2.5", "backlog=1e9", "later"])
+@pytest.mark.parametrize("start", ["backlog=-5", "backlog=2.5", "backlog=1e9", "later", -5, 2.5])
 def test_a_start_that_cannot_be_is_refused(start):
-    with pytest.raises(HeadwayError, match=f"start is '{start}'"):
+    with pytest.raises(HeadwayError, match=f"start is '(backlog=)?{start}'"):
         over_model(parse_model(MODEL), DAY, start=start)
 
 
