@@ -201,6 +201,7 @@ def test_a_brief_state_is_one_above_the_load_up_to_which_states_last():
     load = lasting_up_to(queue, asks, (between.vanishes, between.tips))
     assert brief(queue, asks, 1.05 * load).mean < 10_000 / load
     assert brief(queue, asks, 0.95 * load) is None
+    assert f"it is {load / between.tips:.0%} of it" in PAGE
 
 
 def test_a_bad_state_lasts_longer_at_higher_loads():
