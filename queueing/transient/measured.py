@@ -4,7 +4,7 @@ These are the largest errors over all periods of 40 random days at one queue, be
 forward equations. Response times of 90 in 100 periods were within 0.8% for offered loads, 0.9% for
 pointwise, and 10% for a fluid. Errors at networks are beside simulated days, and include the spread
 of some per cent of the simulation itself (`tests.campaigns.network_days`): there 90 in 100 were
-within 10%, 10% and 22%.
+within 9%, 9% and 21%.
 """
 
 from headway.queueing.methods.method import Error
@@ -27,16 +27,16 @@ _BY_NETWORKS = "python -m tests.campaigns.network_days"
 _AT_NETWORKS = "in periods of simulated days of networks, {}"
 _BUSY = _AT_NETWORKS.format("at most 90% busy (90 of 100 within {})")
 
-OFFERED_LOAD_NETWORK_ERROR = Error(26.7, 23.2, _BUSY.format("10%"), _BY_NETWORKS)
+OFFERED_LOAD_NETWORK_ERROR = Error(26.7, 34.3, _BUSY.format("9%"), _BY_NETWORKS)
 """Errors of offered loads at several queues."""
 
-POINTWISE_NETWORK_ERROR = Error(26.7, 24.0, _BUSY.format("10%"), _BY_NETWORKS)
+POINTWISE_NETWORK_ERROR = Error(26.7, 38.6, _BUSY.format("9%"), _BY_NETWORKS)
 """Errors of the pointwise method at several queues."""
 
 FLUID_NETWORK_ERROR = Error(
-    18.9,
+    20.2,
     82.2,
-    _AT_NETWORKS.format("up to 130% of their capacity (90 of 100 within 22%)"),
+    _AT_NETWORKS.format("up to 130% of their capacity (90 of 100 within 21%)"),
     _BY_NETWORKS,
 )
 """Errors of a fluid at several queues."""
@@ -60,7 +60,7 @@ def fluid_error(network: TimedNetwork) -> Error:
 AUTOSCALED_ERROR = Error(
     0.0,
     25.0,
-    "against 90 simulated days (90 of 100 within 3%; replicas within 2%, minutes above the "
+    "against 100 simulated days (90 of 100 within 3%; replicas within 2%, minutes above the "
     "metric's target within 10%)",
     "python -m tests.campaigns.autoscaled",
 )
