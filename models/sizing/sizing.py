@@ -46,8 +46,7 @@ class Extent:
     def within(self, judge: Judge, solution: Solution) -> "Extent":
         """Limits reduced for slow cases: closed networks, many draws, percentiles one at a time.
 
-        Layers with another number of threads are another system, each solved on its own in some 15
-        ms.
+        Layers take some 10 ms each, as those with other numbers of few threads are other systems.
         """
         judged = self.judged if judge.chance is None else self.judged // 10
         slower = 512 if solution.model.graph.layers else 1 if solution.is_open else 32

@@ -13,7 +13,7 @@ from headway.records import dataclass
 Progress = Callable[[str, float], None]
 """Called with what was done, and its share of the most that there is to do."""
 
-_LAYERED, _SLOWER, _QUICK = 4, 512, 8192  # configurations between two reports
+_LAYERED, _SLOWER, _QUICK = 64, 512, 8192  # configurations between two reports
 
 
 @dataclass(frozen=True, eq=False)
