@@ -5,7 +5,8 @@ and threads are found, and the errors of response times at 1.3 times the highest
 the layers method on the true services; ``--adverse`` degrades the traces: two clocks 3 ms off, a
 tenth of the traces kept, and a service without spans. Each system's figures are stored in
 `tests/data/trace_round_trips.csv` as soon as it is done, in place of earlier ones of its seed;
-``--stored`` prints what is stored of these seeds. ``--count 24 20 --first 41000 43000`` are 44
+``--stored`` prints what is stored of these seeds, and ``--page`` writes it under each such command
+of docs/accuracy/traces.md. ``--count 24 20 --first 41000 43000`` are 44
 systems. ``--law`` compares waiting for threads with the
 law of rates; `headway.models.tracing.rates.ROUGH` rests on it. `tests.oracles.traced_services`
 simulates the services, and their true response time is simulated by headway's event loop from the
@@ -15,6 +16,7 @@ docs/explanation/traces.md the law; `tests/models/tracing/test_traced_models.py`
 
 import argparse
 import random
+import re
 from collections.abc import Iterator, Sequence
 from math import exp, inf, isnan, log, nan
 from pathlib import Path
@@ -42,9 +44,13 @@ from tests.support.traced import PEER, document_of, read_of
 
 LOADS = 0.3, 0.45, 0.6
 BEYOND = 1.3
+NEAR = 0.02
 ENOUGH = 40  # waiting requests of a load from which their mean is known to some 10%
 KEPT, OFF = 0.1, 0.003
-PAGE = Path("tests/data/trace_round_trips.csv")
+ROWS, PAGE = Path("tests/data/trace_round_trips.csv"), Path("docs/accuracy/traces.md")
+_TABLE = re.compile(
+    r"(--count ([\d ]+) --first ([\d ]+)[^`]*--stored`[^`]*```text\n)(.*?)(\n```)", re.DOTALL
+)
 TITLES = "seed", "kind", "found", "true", "low", "high"
 TIMES = "response", "layers"
 _LAWS = {"fixed": Always, "geometric": Geometric}
@@ -270,8 +276,12 @@ def main() -> None:
     parser.add_argument("--services", type=int, nargs=2, default=(3, 8), metavar=("LEAST", "MOST"))
     parser.add_argument("--adverse", action="store_true")
     parser.add_argument("--stored", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--law", action="store_true")
     told = parser.parse_args()
+    if told.page:
+        PAGE.write_text(documented(PAGE.read_text()))
+        return
     seeds = seeds_of(told.count, told.first)
     if told.law:
         _print_law([each for seed in seeds for each in law_errors(seed, told.traces)])
@@ -286,9 +296,24 @@ def seeds_of(counts: Sequence[int], firsts: Sequence[int]) -> list[int]:
     return [first + k for count, first in zip(counts, firsts, strict=True) for k in range(count)]
 
 
+def documented(text: str) -> str:
+    """The page with what is stored under each command that prints it."""
+    rows = stored()
+
+    def written(found: re.Match[str]) -> str:
+        seeds = seeds_of(*([int(each) for each in found[k].split()] for k in (2, 3)))
+        missing = {*seeds} - {seed for seed, _ in rows}
+        if missing:
+            raise ValueError(f"not stored: {sorted(missing)}")
+        figures = [each for seed, each in rows if seed in seeds]
+        return "\n".join([found[1].rstrip("\n"), *table(figures)]) + found[5]
+
+    return _TABLE.sub(written, text)
+
+
 def stored() -> list[tuple[int, Figure]]:
     """All figures in the file, with their seeds."""
-    rows = campaigns.stored_rows(PAGE) if PAGE.exists() else []
+    rows = campaigns.stored_rows(ROWS) if ROWS.exists() else []
     return [
         (int(row["seed"]), Figure(row["kind"], *(float(row[name] or "nan") for name in TITLES[2:])))
         for row in rows
@@ -299,7 +324,7 @@ def _keep(seed: int, figures: list[Figure]) -> None:
     """Store the figures of a system in place of earlier ones, and say how far off it is."""
     rows = [row for row in stored() if row[0] != seed] + [(seed, each) for each in figures]
     campaigns.store(
-        PAGE,
+        ROWS,
         TITLES,
         [
             (number, each.kind, *("" if isnan(x) else f"{x:.6g}" for x in each[1:]))
@@ -321,9 +346,11 @@ def table(figures: list[Figure]) -> list[str]:
     narrow = [each.high - each.low <= 0.2 * each.found for each in seen]
     reach = np.array([(each.high - each.low) / 2 for each in work])
     off = np.array([each.found - each.true for each in work])
+    near = [abs(each.off) < NEAR for each in of("calls")]
     return [
         f"entries with the right calls, each of the right kind  {_share_right(of('structure'))}",
         f"mean numbers of calls, off by                         {_errors(of('calls'))}",
+        f"mean numbers of calls within 2%                       {_share(near)}",
         f"work within its 95% interval                          {_share_inside(work)}",
         f"its errors over those stated, root mean square        {_spread_of(off / reach * 1.96)}",
         f"its interval to either side, relative to it           {_mean(reach, work)}",
