@@ -61,7 +61,7 @@ def _facts(retries: Retries) -> dict[str, tuple[float | None, Any]]:
     """What is said about the load, each number with its unit; None if there is no such number."""
     found, seconds = retries.tipping, _SECONDS
     between, bad, good = found.folds, found.recovers, found.falls
-    alone = (inf, inf) if good or not found.alone else found.alone
+    alone = (inf, inf) if good or not found.alone or isnan(found.pulse) else found.alone
     ends = None if bad is None else bad.mean
     return {
         "load": (found.load, retries.unit),
@@ -113,7 +113,9 @@ def _summary(retries: Retries, scale: Scale) -> Table:
 
 def _notes(retries: Retries) -> Iterator[str]:
     found = retries.tipping
-    if found.folds is None:
+    if found.folds is None and found.states[-1].grows:
+        yield "each load has one state only, and at this one the queue grows"
+    elif found.folds is None:
         yield "each load has one state only: retries cannot tip it over"
     elif isnan(found.pulse):
         yield "there is no good state at this load"

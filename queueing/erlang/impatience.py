@@ -75,8 +75,9 @@ def erlang_a(servers: float, offered_load: float, patience: float) -> ImpatientQ
     check_positive("patience", patience)
     if offered_load * patience > _MOST:
         msg = (
-            f"offered_load times patience is {digits(offered_load * patience)}; it must be 1e7 at "
-            "most; where nobody leaves, use erlang_c"
+            f"the offered load times the patience in service times is "
+            f"{digits(offered_load * patience)}; it must be 1e7 at most; give a shorter patience, "
+            "or none where nobody leaves"
         )
         raise InvalidParameter(msg)
     logs = _logarithms(servers, offered_load, patience)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from headway.queueing.flows.clients import Clients
 from headway.queueing.playing.rows import IntArray
-from headway.queueing.retries.attempts import Stability, State, states
+from headway.queueing.retries.attempts import Stability, State, per_request, states
 from headway.queueing.retries.away import Asking, fullest, meeting, passage, room
 from headway.queueing.retries.times import TimedQueue
 
@@ -151,8 +151,8 @@ def _asking(queue: TimedQueue, clients: Clients, load: float, late: float) -> As
     persistence, retries = float(clients.persistence), float(clients.retries)
     again = persistence
     if retries < inf:
-        ratios = (persistence * late) ** np.arange(retries)
-        again *= float(1 - ratios[-1] / ratios.sum())
+        ratio = persistence * late  # of 1, z, ..., z^(r-1), all but the last are retried once more
+        again *= 1 - ratio ** (retries - 1) / (per_request(clients, late) - ratio**retries)
     return Asking(load, persistence, again, queue.timeout + float(clients.backoff))
 
 

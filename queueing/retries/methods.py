@@ -108,7 +108,10 @@ def no_timeouts(network: Network) -> str:
         if network.oldest is not None:
             return "method attempts takes a capacity or drop_older_than, but not both; simulate"
         if np.max(np.asarray(network.kinds[0].places, float)) > MOST_PLACES:
-            return f"method attempts takes a capacity of up to {MOST_PLACES:,}; simulate"
+            return (
+                f"method attempts takes up to {MOST_PLACES:,} places, those of the servers and of "
+                "the line that a capacity or shed allows; simulate, or leave out the limit"
+            )
     if np.any(np.isinf(np.asarray(clients.retries)) & (np.asarray(clients.persistence) == 1)):
         return "retries without end need a persistence below 1; simulate"
     return ""

@@ -120,7 +120,16 @@ def test_words_for_states():
     lasts = json.loads(long.to_json())
     assert lasts["bad_ends_after"] is None
     assert lasts["bad_lasts_at_least"] > 100
-    assert "one state only" in str(retries(server(400.0, {"timeout": 0.1})))
+    assert "one state only: retries cannot" in str(retries(server(400.0, {"timeout": 0.1})))
+
+
+def test_what_has_tipped_over_is_not_said_to_tip():
+    fallen = retries(server(480.0))
+    assert "tips by chance" not in str(fallen)
+    assert json.loads(fallen.to_json())["alone_from"] is None
+    hopeless = str(retries(server(400.0, {"timeout": 1e-8, "retries": 3})))  # one state at any load
+    assert "at this one the queue grows" in hopeless
+    assert "cannot tip it over" not in hopeless
 
 
 @pytest.mark.parametrize(
@@ -131,6 +140,7 @@ def test_words_for_states():
         (server(100.0, {"patience": 0.1}), "timeout"),
         (server(100.0, station=Delay(0.1)), "one MM1"),
         (server(0.0), "no requests arrive"),
+        (server(100.0, station=MMmK(0.008, 4, 20_000)), "up to 10,000 places"),
     ],
 )
 def test_what_has_no_states_is_refused_in_a_line(model, why):

@@ -82,7 +82,7 @@ def test_no_patience_and_endless_patience():
         ((1.5, 1.0, 1.0), "servers is 1.5"),
         ((1, 0.0, 1.0), "offered_load is 0"),
         ((1, 1.0, -2.0), "patience is -2"),
-        ((1, 1e4, 1e4), "1e7 at most"),
+        ((1, 1e4, 1e4), "1e7 at most; give a shorter patience"),
     ],
 )
 def test_numbers_outside_its_domain(given, words):

@@ -40,6 +40,18 @@ def test_clients_who_never_come_back_leave_a_queue_alone():
     assert found == pytest.approx([time_to(1.6, 8), time_to(1.6, 13)], rel=1e-9)
 
 
+def test_clients_who_ask_again_without_end_are_the_limit_of_those_with_many_retries():
+    """At the threshold hardly any request has so many attempts; no work grows with the retries."""
+    queue = TimedQueue(0.0081, 4, 0.1)
+
+    def times(retries):
+        asks = Clients(timeout=0.1, retries=retries)
+        found = states(390.0, asks, lambda rate: queue.at(rate).late, queue.saturation)
+        return lasting(queue, asks, 390.0, found)
+
+    assert times(1e12) == pytest.approx(times(60), rel=1e-6)
+
+
 def test_too_many_states_are_left_to_others():
     after = 12.0
     queue, asks = TimedQueue(1.0, 60, after), Clients(timeout=after, retries=3)
