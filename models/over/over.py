@@ -132,11 +132,26 @@ def _asked(
         model = started(model, law)
         edges = merged(edges.tolist(), looks_of(law, load.edges[0], load.edges[-1]))
     network = timed_network(model, edges, _rates(model, load, edges), begin)
+    _check_room(network)
     wanted = None if target is None else quantity(target, _SECOND, "target")
     if wanted is not None and not 0 < wanted < inf:
         msg = f"target is {target!r}; it must be a time above 0"
         raise InvalidParameter(msg)
     return _Asked(model, load, network, law, periods, fine, wanted, percentiles)
+
+
+def _check_room(network: TimedNetwork) -> None:
+    """Refuse more jobs at the start than find places at the station where they begin."""
+    stations = network.stations
+    entry = stations[int(np.argmax([station.entry for station in stations]))]
+    station = network.queue if len(network.queues) == 1 else entry
+    places = network.service(station, 0).places
+    if network.start is not None and network.start > places:
+        msg = (
+            f"{station.name}: {network.start:,} jobs at the start, but it has places for "
+            f"{int(places):,}; start with fewer, or let more jobs wait"
+        )
+        raise InvalidParameter(msg)
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,8 +175,9 @@ def careful(
     Raises
     ------
     InvalidParameter
-        For a queue that grows too long.
+        For a queue that grows too long, and where more jobs are there than now find places.
     """
+    state = _placed(state, limits.places)
     states, moments, columns = state.cells.shape
     room = _room(states, state.last, wider)
     most = states + 2 * room + 1
@@ -202,6 +203,26 @@ def careful(
         Columns(begin, spent[: states * columns].reshape(states, 1, columns)),
         bool(is_narrow),
     )
+
+
+_BEYOND = (
+    0.1  # probability of jobs beyond places that have become fewer, up to which they go: chosen
+)
+
+
+def _placed(state: Columns, places: float) -> Columns:
+    """The state without jobs beyond the places, as these become fewer; few may be there."""
+    if state.last <= places + 1:
+        return state
+    most = int(places) + 1
+    beyond = float(state.chances[max(most - state.first, 0) :].sum())
+    if beyond > _BEYOND * _summed(state.chances):
+        msg = (
+            f"its places become {int(places):,} while more jobs than that are there; let servers "
+            "leave at a lower load, or let more jobs wait"
+        )
+        raise InvalidParameter(msg)
+    return state.within(state.first, most)
 
 
 @compiled

@@ -16,6 +16,7 @@ from headway.queueing.flows.courses import RateTable
 from tests.support.command import headway, refusal
 
 DAY = Day((0.0, 60.0, 120.0), (50.0, 300.0))
+ROOM = ModelGraph("room").station("cpu", MMmK(0.01, 2, 4))
 POOL = ModelGraph("pool").declare("servers").station("cpu", MMm(0.01, "servers"))
 TANDEM = ModelGraph("two").station("web", MMm(0.01, 4)).station("db", MM1(0.002)).route("web", "db")
 
@@ -148,6 +149,8 @@ def test_jobs_without_a_place_are_lost():
         (POOL, {"method": "exact"}, "does not support a load that follows time"),
         (POOL, {"start": "backlog=-1"}, "whole number"),
         (POOL, {"start": "full"}, "steady, empty, or backlog"),
+        (ROOM, {"start": 5}, "5 jobs at the start, but it has places for 4"),
+        (ROOM, {"start": 5, "method": "simulation"}, "5 jobs at the start, but"),
         (POOL, {"every": 1e9}, "no longer than the day"),
         (POOL, {"target": 0}, "above 0"),
         (ModelGraph("g").station("cpu", MG1(0.001, 4.0)), {"method": "forward"}, "not exponential"),

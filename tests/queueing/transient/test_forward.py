@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
+from headway.errors import InvalidParameter
 from headway.queueing.transient.drain import drain
 from headway.queueing.transient.forward import Numbers, Piece, exactly, forward, steady
 from headway.queueing.transient.pade import pade
@@ -159,6 +160,20 @@ def test_a_backlog_above_capacity_lasts_to_the_end():
     law = drain([Piece(10.0, 200.0, Service(0.01, 1))], exactly(500), 1)
     assert law.percentile(50) == inf
     assert law.left[-1] > 0.999
+
+
+def test_places_may_become_fewer_only_below_what_is_there():
+    many, few = Service(0.01, 60, places=81), Service(0.01, 2, places=23)
+
+    def end(rate):
+        pieces = [Piece(1.0, rate, many), Piece(1.0, rate, few)]
+        return [step.end for step in forward(pieces, exactly(0)) if step.is_last][-1]
+
+    kept = end(100.0)  # about one job, then M/M/2/23
+    same = steady(100.0, few).within(kept.first, kept.first + len(kept.chances))
+    assert kept.chances == pytest.approx(same.chances, abs=1e-6)
+    with pytest.raises(InvalidParameter, match="its places become 23 while more jobs"):
+        end(9000.0)
 
 
 def test_numbers_are_cut_and_widened():
