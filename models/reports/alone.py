@@ -129,8 +129,10 @@ class ModelReport(Paged):
         places = np.linspace(0, loads.size - 1, min(_ROWS, loads.size)).astype(int)
         digits = 2 if self.load in counts(self.model.graph) else 3
         few = np.array([max(float(f"{load:.{digits}g}"), least) for load in loads[places].tolist()])
-        # a round load takes the place of that which was rounded, but not of the model's own
-        replaced = ~np.isin(few, loads) & (loads[places] != self._own(self.load))
+        # a round load takes the place of that which was rounded; the model's own is always there
+        replaced = ~np.isin(few, loads)
+        own = self._own(self.load)
+        few = np.union1d(few, own if loads[0] <= own <= loads[-1] else [])
         return np.union1d(np.delete(loads, places[replaced]), few), few
 
     def _own(self, name: str) -> float:

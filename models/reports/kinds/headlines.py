@@ -260,7 +260,9 @@ def _levels_off(report: Report | ModelReport) -> str:
         or rates[-2] < most * _FLAT
     ):
         return ""
-    few = math.ceil(loads[rates >= most * _NEARLY][0])
+    after = int(np.argmax(rates >= most * _NEARLY))
+    around = slice(max(after - 1, 0), after + 1)  # the rate grows up to there
+    few = math.ceil(np.interp(most * _NEARLY, rates[around], loads[around]))
     unit = report.model.meaning("throughput").unit
     return (
         f"above about {few:,} {spoken(report.load)}, throughput levels off at "
