@@ -78,10 +78,10 @@ def nice_step(length: float, most: int) -> float:
 
     Examples
     --------
-    >>> nice_step(86400, 24), nice_step(120, 24)
-    (3600, 5)
+    >>> nice_step(86400, 24), nice_step(120, 24), nice_step(1e-6, 24)
+    (3600, 5, 1e-06)
     """
-    return next((step for step in STEPS if length / step <= most), length)
+    return next((step for step in STEPS if 1 <= length / step <= most), length)
 
 
 def day_of_file(path: Path) -> Day:

@@ -183,10 +183,11 @@ def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
     scaling = timeline.scaling
     if scaling is None:
         return
-    law = scaling.law
+    law, changes = scaling.law, significant(scaling.changes, 2)
+    times = "change" if changes == "1" else "changes"
     yield (
         f"autoscaler: {digits(scaling.low.min())} to {digits(scaling.high.max())} replicas in 90 "
-        f"of 100 days, {significant(scaling.changes, 2)} changes; {law.metric} above its target "
+        f"of 100 days, {changes} {times}; {law.metric} above its target "
         f"for {lasting(scaling.over)}"
     )
     if scaling.growth > 1:

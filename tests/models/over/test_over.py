@@ -228,6 +228,7 @@ def test_times_in_another_zone_are_said_to_be_in_utc():
 
 def test_periods_have_lengths_that_people_count_in():
     assert [nice_step(length, 24) for length in (86400, 3600, 120, 10)] == [3600, 300, 5, 0.5]
+    assert nice_step(1e-5, 24) == 1e-5  # one period, where even the shortest step is longer
 
 
 def written(folder, name, text):
