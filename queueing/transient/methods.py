@@ -65,12 +65,11 @@ def gathered(network: TimedNetwork, times: Iterable[list[tuple[Numbers, Service]
         share = length / sum(float(time.chances.sum()) for time, _ in parts)
         here = [_sums(Numbers(t.first, share * t.chances), rate, service) for t, service in parts]
         each = zip(*(sums for sums, _ in here), strict=True)
-        accepted, served, jobs, busy, at_queue = map(sum, each)
-        is_full = any(np.isfinite(service.places) for _, service in parts)
+        accepted, lost, served, jobs, busy, at_queue = map(sum, each)
         rows.append((
             rate * length,
             served,
-            max(rate * length - accepted, 0.0) if is_full else 0.0,
+            lost,
             jobs / length + rate * delay,
             busy / length,
             at_queue + accepted * (delay + network.beyond),
@@ -83,14 +82,17 @@ def gathered(network: TimedNetwork, times: Iterable[list[tuple[Numbers, Service]
 def _sums(time: Numbers, rate: float, service: Service) -> tuple[tuple[float, ...], Met]:
     """Sums over a time with these integrals of probabilities [s], and what its arrivals meet.
 
-    The sums: jobs that enter, jobs served, number of jobs, busy servers, and response times.
+    The sums: jobs that enter, jobs lost, jobs served, number of jobs, busy servers, and response
+    times.
     """
     first, chances = time.first, time.chances
     laws = _laws_between(service, first, first + len(chances))
     found = np.einsum("ij,j", laws, chances)
     came = rate * laws[0] * chances
     accepted, served, jobs, busy, times = found.tolist()
-    sums = (rate * accepted, served, jobs, busy, jobs if service.speeds else rate * times)
+    lost = float((1 - laws[0]) @ chances)  # not a difference, of which few digits would be left
+    times = jobs if service.speeds else rate * times
+    sums = rate * accepted, rate * lost, served, jobs, busy, times
     return sums, Met(Numbers(first, came), service)
 
 

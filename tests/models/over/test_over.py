@@ -141,6 +141,14 @@ def test_jobs_without_a_place_are_lost():
     assert found["loss_probability"] == pytest.approx([0.5, 0.75], rel=2e-3)  # Erlang B
 
 
+def test_what_never_fills_loses_nothing():
+    """Not the rounding of what comes less what enters."""
+    room = ModelGraph("room").station("cpu", MMmK(0.0095, 4, 1_000_000)).at()
+    day = Day((0.0, 5.0, 10.0, 15.0), (300.0, 300.0, 100.0))
+    found = json.loads(over_model(room, day).to_json())["periods"]
+    assert {one["loss_probability"] for one in found} <= {0.0, None}
+
+
 @pytest.mark.parametrize(
     ("graph", "options", "words"),
     [
