@@ -104,7 +104,7 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
         return f"the data also set {', '.join(others)}, row by row"
     if why := _is_slow(ground):
         return f"{why}, so a table of solved points would take too long"
-    names, error = _important(ground, sensitivity), np.inf
+    names, error = _important(ground, sensitivity), None
     for first, *counted in _sizes(ground):
         values = dict(zip(names, counted, strict=False))
         if len(names) < len(counted) or _is_long(ground, values):
@@ -117,6 +117,15 @@ def solved_points(ground: Ground, sensitivity: Sensitivity) -> Points | str:
         if points.error <= LARGEST_ERROR:
             return points
         error = points.error
+    return _why_none(names, error)
+
+
+def _why_none(names: Sequence[str], error: float | None) -> str:
+    """Why there is no table, by the parameters beside the load and the error of the last tried."""
+    if not names:
+        return "no parameter besides the load changes its answers"
+    if error is None:
+        return "a table of solved points would take too long"
     if not np.isfinite(error):
         return "its answers jump between solved points"
     return f"its answers between solved points would be up to {error:.0%} off"

@@ -194,6 +194,15 @@ def test_a_batch_that_is_always_busy_is_not_beyond_saturation(page, tmp_path):  
     assert page.locator("#panel-out-saturation").inner_text().startswith("66.6")
 
 
+def test_a_load_alone_has_a_curve_but_no_sliders(monkeypatch):
+    monkeypatch.setattr(solved, "_important", lambda *_: [])
+
+    made = panel(report_model(shop()))
+
+    assert isinstance(made, NoPanel)
+    assert "no parameter besides the load changes its answers" in made.reason
+
+
 def test_a_network_that_blocks_is_refused_with_the_reason():
     graph = ModelGraph("pool").declare("s").station("cpu", MM1("s")).station("disk", MM1(2e-3))
     graph = graph.route("cpu", "disk").region("threads", ["cpu", "disk"], limit=3)
