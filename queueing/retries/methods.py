@@ -25,7 +25,7 @@ from headway.queueing.retries.attempts import (
 )
 from headway.queueing.retries.followed import followed, is_followed
 from headway.queueing.retries.lasting import states_at
-from headway.queueing.retries.lives import Lives, brief, simulated
+from headway.queueing.retries.lives import brief, good_lives, simulated
 from headway.queueing.retries.orbit import OrbitQueue, orbit_of
 from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import folds
@@ -138,6 +138,14 @@ class _Point:
     wasted_work: float
     note: str = ""
     loss_probability: float = 0.0
+    spent: float | None = None
+
+    @property
+    def stay(self) -> float:
+        """Time of a served attempt at the station [s]; by Little's law if not given."""
+        if self.spent is not None:
+            return self.spent
+        return self.queue / self.through if self.through else self.time
 
 
 _UNKNOWN = _Point(nan, nan, nan, nan, nan, nan, nan, nan, loss_probability=nan)
@@ -188,9 +196,8 @@ def _solved(network: Network, method: str, find: Callable[[_Queue], _Point]) -> 
         return np.array([float(getattr(one, name)) for one in found])
 
     system = row("through"), row("time")
-    stay = np.array([one.queue / one.through if one.through else one.time for one in found])
-    used, queue, time, through = (row(n)[None] for n in ("used", "queue", "time", "through"))
-    stations = (used, queue, time, np.asarray(stay, float)[None], through)
+    used, queue, stay, through = (row(n)[None] for n in ("used", "queue", "stay", "through"))
+    stations = used, queue, stay, stay, through
     notes = "; ".join(dict.fromkeys(one.note for one in found if one.note))
     result = one_class_result(network.shape, method, notes, system, stations)
     refuses = isinstance(network.kinds[0], MM1K | MMmK)
@@ -215,7 +222,8 @@ def _erlang_a(queue: _Queue) -> _Point:
     jobs = queue.rate * law.waiting_time * time + served * time
     spent = (1 + law.served_waiting_time) * time
     used = served * time / queue.servers
-    return _Point(served, spent, used, jobs, served, 1.0, law.abandonment, 0.0)
+    gone = law.abandonment
+    return _Point(served, spent, used, jobs, served, 1.0, gone, 0.0, spent=spent)
 
 
 def by_orbit(network: Network) -> Result:
@@ -366,13 +374,14 @@ def _overload(queue: _Queue) -> str:
         tips = four_digits(between.tips)
         why = f"at {at} /s retries keep its queue growing: there is no good state above {tips} /s"
     else:
-        why = f"at {at} /s {_soon(brief(timed, asks, load), load)} retries keep its queue growing"
+        why = f"at {at} /s {_soon(timed, asks, load)} retries keep its queue growing"
     limit = f" below {digits(floor(1000 * budget) / 10)}%" if budget <= 1 else ""
     return f"{why}; they cannot below {four_digits(full / most)} /s, or with a retry_budget{limit}"
 
 
-def _soon(found: Lives | None, load: float) -> str:
+def _soon(queue: TimedQueue, clients: Clients, load: float) -> str:
     """How long good states last before something happens, in words."""
+    found = good_lives(queue, clients, load, states_at(queue, clients, load))
     if found is None or found.mean is None:
         return "soon"
     lasts = f"{times(found.mean)[0]}, {counted(round(found.mean * load), 'request')}"

@@ -23,7 +23,7 @@ def server(load, **more):
 def test_each_verb_gives_the_same_reason():
     model = server(60.0)
     why = model.solve().saturation_message
-    assert re.match(r"cpu: at 60 /s a good state lasts .* ms, \d+ to \d+ requests on average", why)
+    assert re.match(r"cpu: at 60 /s a good state lasts .* s, \d+ requests on average", why)
     assert why.endswith("they cannot below 50 /s, or with a retry_budget")
     for verb in (sensitivity, report_model):
         with pytest.raises(Saturated, match=re.escape(why)):

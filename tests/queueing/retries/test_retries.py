@@ -422,6 +422,8 @@ def test_attempts_are_near_those_of_a_simulation():
     solved, found = model.solve(), model.simulate(0.01)
     for name in ("throughput", "goodput", "response_time", "attempts"):
         assert solved[name] == pytest.approx(found[name].mean, rel=0.03)
+    little = solved["server.queue_length"] / solved["server.throughput"]
+    assert solved["server.residence_time"] == pytest.approx(little, rel=1e-12)
 
 
 @pytest.mark.parametrize(
