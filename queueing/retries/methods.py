@@ -279,7 +279,9 @@ def by_attempts(network: Network) -> Result:
 
     def find(queue: _Queue) -> _Point:
         try:
-            return _attempts(queue)
+            found = _attempts(queue)
+            notes = filter(None, (found.note, _unmeasured(queue)))
+            return replace(found, note="; ".join(notes))
         except GraphError as error:
             why = f"{network.stations[0].name}: at {four_digits(queue.rate)} /s {error}"
             if not network.shape:
@@ -336,6 +338,19 @@ def _attempts(queue: _Queue) -> _Point:
         note,
         1 - near.served / near.rate,
     )
+
+
+_MEASURED, _MEASURED_REFUSING = (0.1, 15.0), (0.5, 15.0)
+"""Timeouts in service times that labels apply to: those drawn in `tests.campaigns.attempts`."""
+
+
+def _unmeasured(queue: _Queue) -> str:
+    """What is said of a timeout that no label applies to."""
+    services = float(queue.clients.timeout) / queue.service_time
+    least, most = _MEASURED if queue.places == inf else _MEASURED_REFUSING
+    if least <= services <= most:
+        return ""
+    return f"a timeout of {four_digits(services)} service times is outside those measured"
 
 
 _LESS, _FEWER = 1.1, 1.5

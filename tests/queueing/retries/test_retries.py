@@ -415,6 +415,18 @@ def test_points_are_solved_each_by_itself():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("timeout", "kind", "said"),
+    [(0.05, MMm(1.0, 2), True), (0.2, MMm(1.0, 2), False), (0.2, MMmK(1.0, 2, 5), True),
+     (10.0, MMmK(1.0, 2, 5), False), (40.0, MMm(1.0, 2), True)],
+)  # fmt: skip
+def test_a_timeout_beyond_those_measured_is_said(timeout, kind, said):
+    model = ModelGraph("server").station("server", kind)
+    solved = model.impatient({"timeout": timeout, "retries": 1}).at(arrival_rate=0.2).solve()
+    words = f"a timeout of {timeout:g} service times is outside those measured"
+    assert (words in solved.approximation) == said
+
+
 def test_attempts_are_near_those_of_a_simulation():
     """Where one in twelve attempts fails, and retries find another queue: within 3%."""
     model = ModelGraph("server").station("server", MMm(1.0, 2))
