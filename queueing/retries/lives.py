@@ -47,7 +47,8 @@ from headway.queueing.playing.rows import (
     rows,
     write_rows,
 )
-from headway.queueing.retries.attempts import Stability, State, per_request, states
+from headway.queueing.retries.attempts import Stability, State, per_request
+from headway.queueing.retries.lasting import states_at
 from headway.queueing.retries.times import TimedQueue
 from headway.records import dataclass
 
@@ -376,7 +377,7 @@ def _of_requests(
 ) -> Lives | None:
     """States of a kind, as many as tell whether they last for so many requests; None if not."""
     lives, place = of
-    found = states(load, clients, lambda rate: queue.at(rate).late, queue.saturation)
+    found = states_at(queue, clients, load)
     attempts = 1.5 * _FEW * requests * per_request(clients, found[place].late)
     most = ceil(min(max(attempts, _LEAST), MOST))
     each = lives(queue, clients, load, found, enough=_FEW, most=most)
