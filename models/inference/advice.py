@@ -114,10 +114,12 @@ def highest_load(
     most = min(4 * top, within[1])
     shown = np.where(np.isinf(values), most, values)
     known, unit = interval(left), column.unit
+    if is_narrow(known[0], known[2], precision, fit.load):
+        ahead = NextLoads(name, fit.load, unit, np.empty(0), np.ones(1))
+        return HighestLoad(goal, fit.load, unit, known, ahead, precision, budget)
     new = within[0], max(min(within[1], behind / (1 + precision)), within[0])
     ahead = next_loads(name, shown, draws, fit.load, unit, top, measured, new)
-    done = is_narrow(known[0], known[2], precision, fit.load)
-    ahead = enough(ahead, precision, 0 if done else budget)
+    ahead = enough(ahead, precision, budget)
     return HighestLoad(goal, fit.load, unit, known, ahead, precision, budget)
 
 

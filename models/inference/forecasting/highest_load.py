@@ -81,6 +81,8 @@ class HighestLoad(Answer):
     @property
     def reason(self) -> str:
         """Why there is no further run, or none after those listed."""
+        if not self.highest[2] > 0:
+            return "all plausible curves are above the limit at any load"
         if self.is_known:
             return f"the interval is at most {significant(100 * self.precision, 3)}% wide"
         if self.budget is not None and self.ahead.loads.size >= self.budget:

@@ -44,10 +44,12 @@ def _table(found: HighestLoad, scale: Scale) -> Table:
     low, middle, high = found.highest.tolist()
     own, goal = found.unit, found.goal
     limit = f"{goal.output.replace('_', ' ')} <= {Scale().text(goal.limit, unit('s'))}"
-    if math.isfinite(high):
-        known = f"{scale.text(middle, own)} (95%: {scale.ends(low, high, own)})"
+    if not high > 0:
+        known = f"no load, however low, meets {limit}"
+    elif math.isfinite(high):
+        known = f"it is now {scale.text(middle, own)} (95%: {scale.ends(low, high, own)})"
     else:
-        known = f"at least {scale.text(low, own)}; no measurement shows an upper end"
+        known = f"it is now at least {scale.text(low, own)}; no measurement shows an upper end"
     runs = runs_table(replace(found.ahead, quantity=f"highest load with {limit}"), scale)
     later = "stop then: " if found.ahead.loads.size else "stop: "
-    return replace(runs, notes=(f"it is now {known}", f"{later}{found.reason}"))
+    return replace(runs, notes=(known, f"{later}{found.reason}"))

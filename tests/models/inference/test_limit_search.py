@@ -85,6 +85,19 @@ def test_the_interval_holds_the_closed_form(limit):
     assert middle == pytest.approx(truth, rel=5e-3)
 
 
+@pytest.mark.parametrize("output", ["response_time", "response_time_p95"])
+def test_a_limit_below_all_curves_is_met_at_no_load(output):
+    """The mean is 2 ms at any load or more, and its 95th percentile is no lower."""
+    server = fit_server(curve(range(100, 1000, 100), single), forms=["server-single"])
+
+    found = server.highest_load(f"{output}<=1.5ms")
+
+    assert found.highest.tolist() == [0.0, 0.0, 0.0]
+    assert not found.ahead.loads.size
+    assert "above the limit at any load" in found.reason
+    assert "no load, however low, meets" in str(found)
+
+
 def test_a_percentile_follows_from_the_law_of_the_form():
     """M/M/1 without delay: p99 = ln(100) / (1 / S - x)."""
     model = catalogue_model("server-single").at(delay=0.0, service_time=2e-3)
