@@ -73,6 +73,10 @@ class Stations(Entries):
         with self.place("stations", name, "kind"):
             made = station_kind(kind)
         keys = station_keys(made)
+        for key in (key for key in given if key in CLIENT and key not in keys):
+            where = "[classes.NAME]" if self.entry.classes else f"[arrivals] {name} = {{ ... }}"
+            msg = f"{name} has no {key!r}: its clients have it; write it in {where}"
+            raise self.place.error(msg, "stations", name, key)
         self.check_keys("stations", name, given, keys)
         if missing := [key for key, allowed in keys.items() if allowed.needed and key not in given]:
             msg = f"{kind} needs {missing[0]}"

@@ -52,7 +52,7 @@ def unsolved(graph: Structure) -> str:
     """Why a network with blocking has no law, whatever its numbers; empty if it has one."""
     who = _who(graph)
     if graph.classes:
-        return f"{graph.name}: {who} blocks; headway solves this for one class only"
+        return f"{graph.name}: {who} blocks, which is solved for one class only; simulate it"
     waiting = [name for name, station in graph.stations.items() if station.can.joins]
     if waiting:
         return f"{graph.name}: {who} blocks; headway cannot combine this with forks ({waiting[0]})"

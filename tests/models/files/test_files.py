@@ -217,6 +217,10 @@ def replaced(old, new):
         (replaced('to = "cpu"', 'to = "disk"'), "there is no station 'disk'"),
         (replaced('service_time = "cpu_time"', 'speed = "cpu_time"'), "cpu has no 'speed'"),
         (
+            replaced('service_time = "cpu_time"', 'service_time = "cpu_time"\npatience = "1 s"'),
+            "its clients have it; write it in [arrivals] cpu = ",
+        ),
+        (
             replaced('value = "10 ms"', 'value = "-1 ms"'),
             "cpu_time is -1 ms; it must be 0 ms or more",
         ),
