@@ -191,8 +191,8 @@ MISSED = FindingKind(
     Severity.WARNING,
     "loads whose mean response time the model misses by a share `value`, beyond what layers err by "
     "near saturation in nine of ten",
-    "if a part of its traces was stored, give the share by --sampled; if a backlog grew in it, "
-    "leave that load out",
+    "if a part of its traces was stored, or of those of another load, give the share by "
+    "--sampled; if a backlog grew in it, leave that load out",
 )
 COME_BACK = FindingKind(
     "requests_come_back",

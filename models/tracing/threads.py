@@ -6,7 +6,7 @@ processors: then all its own time stretches, by the same law as in `rates`.
 """
 
 from collections.abc import Mapping, Sequence
-from math import inf, sqrt
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.keys import APART, CLEAR, Keyed
 from headway.models.tracing.pools import Arrivals, Pool, fewest_threads, pool_of, waits_of
 from headway.models.tracing.rates import Seen, pool_by_rates
+from headway.models.tracing.spread import standard_error
 from headway.records import dataclass
 
 _WHOLE = 0.999  # share of traces kept from which all requests count as known
@@ -135,8 +136,10 @@ class _Found:
         for k, each in rows.items():
             known = found[k].counts & (shares[k] >= _WHOLE and name not in self.longer)
             self.waits[each] = np.where(known, waits_of(found[k], pool.threads), np.nan)
-        if name not in self.longer and pool.low < pool.high:
-            self.doubt[name] = _wait_error(whole, pool) / _SURE
+        if name not in self.longer:
+            self.grown(name, rows, self.requests.first - self.requests.start - self.waits)
+            if pool.low < pool.high:
+                self.doubt[name] = _wait_error(whole, pool) / _SURE
 
     def stretched(
         self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
@@ -155,12 +158,29 @@ class _Found:
             self.processors[name], self.doubt[name] = processor, doubt
             self.longer[name] = {k: each.gap - work for k, each in seen.items()}
             return
-        quick, slow = (end(seen, key=lambda k: seen[k].gap) for end in (min, max))
-        error = sqrt(seen[quick].error ** 2 + seen[slow].error ** 2)
-        apart = seen[slow].gap - seen[quick].gap
-        if apart > CLEAR * error and apart > 2 * APART * seen[quick].gap:
+        self.grown(name, rows, own)
+
+    def grown(self, name: str, rows: Mapping[int, IntArray], work: FloatArray) -> None:
+        """Find whether the work of a service is longer in one load than in another.
+
+        Loads may differ in the entries that they ask for, so each request's work counts by how far
+        it is from the mean of its entry.
+        """
+        each = np.concatenate(list(rows.values()))
+        each = each[~np.isnan(work[each])]
+        _, entry = np.unique(self.alike[self.requests.key[each]], return_inverse=True)
+        off = work[each] - (np.bincount(entry, work[each]) / np.bincount(entry))[entry]
+        of = {k: self.requests.load[each] == k for k in rows}
+        means = {k: float(off[one].mean()) for k, one in of.items() if one.sum() > _FEW}
+        if len(means) < _FEW:
+            return
+        quick, slow = (end(means, key=lambda k: means[k]) for end in (min, max))
+        apart, trace = means[slow] - means[quick], self.requests.trace[each]
+        error = hypot(*(standard_error(off[of[k]], trace[of[k]]) for k in (quick, slow)))
+        least = means[quick] + float(work[each].mean())
+        if apart > CLEAR * error and apart > 2 * APART * least:
             names = (self.requests.loads[k].load for k in (quick, slow))
-            self.growing[name] = Growth(apart / seen[quick].gap, *names)
+            self.growing[name] = Growth(apart / least, *names)
 
     def seen(self, k: int, each: Arrivals, gap: FloatArray, rest: FloatArray) -> Seen:
         """A service at a load by its mean times; `gap` is the time that waiting lengthens [s]."""

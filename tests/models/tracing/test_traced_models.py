@@ -154,6 +154,15 @@ def test_a_tenth_of_the_traces_gives_rates_and_threads() -> None:
     assert not stock.seen or stock.low <= 3 <= stock.high
 
 
+def test_a_load_of_which_traces_were_left_out_unsaid_is_named(whole: TracedModel) -> None:
+    """Its requests wait for others that are not in the file, so their work seems longer."""
+    kept = {0.3: 1.0, 0.5: 1.0, 0.85: 0.25}
+    loads = [play(SHOP, x * MOST, 1000, 50 + k, kept=kept[x]) for k, x in enumerate(kept)]
+    services = model_read(read_of(loads), "shop").services
+    assert services.growing["stock"].slow == "load2"
+    assert not whole.services.growing
+
+
 def asking(timeout: float = inf) -> Played:
     """A page that looks once."""
     look = Stage(("look",), timeout=timeout)
