@@ -42,10 +42,10 @@ def page(report: object) -> str:
 
 
 def _script(contents: Contents) -> str:
-    """The page's scripts: values under the pointer, and sliders if it has some."""
+    """The page's scripts: names in tables, values under the pointer, and sliders if it has some."""
     panel = contents.panel
     own = [panel.script, *map(shipped, ("parts.js", "panel.js"))] if panel else []
-    return "\n".join(["", shipped("pointer.js"), *own])
+    return "\n".join(["", *map(shipped, ("names.js", "pointer.js")), *own])
 
 
 def _style(drawn: str) -> str:

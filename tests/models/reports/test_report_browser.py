@@ -347,6 +347,10 @@ def test_it_fits_a_telephone_and_a_printer(opened):
     assert "linear-gradient" in scrolled.evaluate("one => getComputedStyle(one).backgroundImage")
     whole = page.locator(".scroll").filter(has_text="Measured and predicted")  # headings wrap
     assert whole.evaluate("one => one.scrollWidth <= one.clientWidth")
+    name = page.locator(".scroll th").filter(has_text="touched_per_load").last
+    assert name.inner_text() == "touched_per_load"  # on two lines, and copied as one word
+    line = name.evaluate("one => parseFloat(getComputedStyle(one).lineHeight)")
+    assert name.bounding_box()["height"] > 2 * line
     page.set_viewport_size({"width": 1200, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 1200
     right = page.locator("#trust .beside table").last.bounding_box()  # not below the figure
