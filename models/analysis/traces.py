@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from headway.errors import HeadwayError, InvalidParameter
 from headway.models.analysis.comparison import Comparison, compare
 from headway.models.language.frozen import Kept
 from headway.models.measured.matching import Named
+from headway.models.measured.measurements import Measurements
 from headway.models.measured.spans.columns import BoolArray
 from headway.models.reading.loadtest import Measured, what_was_measured
 from headway.models.reading.traces import ONE_POINT, Read, Traces, read_loads
 from headway.models.solving.solutions.solution import Solution
 from headway.models.structure.model import Model
 from headway.models.tables.shown import Answer
+from headway.models.tracing.clients import NUMBER, SETTINGS, Clients, clients_of
 from headway.models.tracing.keys import ANY
 from headway.models.tracing.requests import Requests
 from headway.models.tracing.services import Load, Services, services_of
@@ -89,6 +91,24 @@ class TracesBeside(Kept, Answer):
     notes: tuple[str, ...]
 
 
+@overload
+def compare_any(
+    model: Model,
+    measurements: Measurements,
+    x: str | None = None,
+    y: Named = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Comparison: ...
+@overload
+def compare_any(
+    model: Model,
+    measurements: Measured,
+    x: str | None = None,
+    y: Named = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Comparison | TracesBeside: ...
 def compare_any(
     model: Model,
     measurements: Measured,
@@ -128,8 +148,9 @@ def compare_traces(model: Model, traces: Traces) -> TracesBeside:
     model
         A model of layers, with a task for each service (``headway model`` writes one).
     traces
-        Where they are, with the parameters that differed in each place, such as its
-        ``arrival_rate`` if not every trace was stored.
+        Where they are, with the parameters that differed in each place: its ``arrival_rate`` if not
+        every trace was stored, or ``population`` and ``think_time`` if its requests came from so
+        many clients who wait for each answer.
 
     Raises
     ------
@@ -148,12 +169,15 @@ def compare_traces(model: Model, traces: Traces) -> TracesBeside:
         for load, requests in zip(services.loads, services.requests, strict=True):
             if not load.shares:
                 continue
-            at_load = _at(model, services, load, settings)
-            rates[load.name] = float(at_load.inputs[RATE])
+            clients = None if NUMBER in model.parameters else clients_of(settings)
+            at_load = _at(model, services, load, settings, clients)
+            rates[load.name] = float(at_load.inputs.get(RATE, load.rate))
             solution, note = _solved(at_load)
             notes[note] = None
             rows += _rows(services, load, requests, _Answered(model, solution))
-            if load.sampled == 1 and RATE not in settings:
+            if clients is not None:
+                notes[f"{load.name}: {clients}"] = None
+            elif load.sampled == 1 and RATE not in settings:
                 notes[_STORED] = None
     return TracesBeside(model, tuple(rows), rates, tuple(filter(None, notes)))
 
@@ -182,12 +206,21 @@ def _parts(model: Model) -> frozenset[str]:
     return frozenset([*layers.tasks, *layers.entries]) if layers else frozenset()
 
 
-def _at(model: Model, services: Services, load: Load, settings: Mapping[str, str]) -> Model:
-    """The model at the rates of one load."""
+def _at(
+    model: Model,
+    services: Services,
+    load: Load,
+    settings: Mapping[str, str],
+    clients: Clients | None,
+) -> Model:
+    """The model at the rates of one load, or with its clients."""
     names = {key: share_name(name) for key, name in entry_names(services).items()}
     shares = {name: load.shares.get(key, 0.0) for key, name in names.items()}
     known = {name: share for name, share in shares.items() if name in model.parameters}
-    return model.at({RATE: load.rate, **known, **settings})
+    left = frozenset() if clients is None else SETTINGS
+    given = {name: text for name, text in settings.items() if name not in left}
+    at_load = model.at({RATE: load.rate, **known, **given})
+    return at_load if clients is None else clients.asking(at_load)
 
 
 def _solved(model: Model) -> tuple[Solution | None, str]:

@@ -1,7 +1,7 @@
 """Parameters: a model's numbers, each with unit, bounds, meaning and source."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -243,3 +243,13 @@ class Preset(Kept):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_shown(self.name, "preset")
+
+    def without(self, names: Container[str]) -> "Preset":
+        """The same, but for some parameters.
+
+        Parameters
+        ----------
+        names
+            Those of which it says nothing then.
+        """
+        return replace(self, values={n: v for n, v in self.values.items() if n not in names})

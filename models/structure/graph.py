@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.models.language.algorithms import ALGORITHMS
 from headway.models.language.frozen import adding
@@ -292,15 +293,28 @@ class ModelGraph(TrafficBuilding):
         load = load_name(self.layers)
         return (load,) if load in own else ()
 
-    @property
-    def why_open(self) -> str:
-        """Why it takes no population beside its own, where it takes none."""
+    def circulating(self) -> "ModelGraph":
+        """The graph as it is with jobs that circulate: clients of layered services are a task.
+
+        Raises
+        ------
+        GraphError
+            For a program, several classes, and layered services that have clients.
+        """
         if self.layers is not None:
             from headway.models.structure.parts.own_numbers import clients_name
+            from headway.models.structure.parts.reference_task import may_be_closed, with_clients
 
+            if may_be_closed(self.layers):
+                return replace(self, layers=with_clients(self.layers))
             named = clients_name(self.layers)
-            return f"it has clients; set {named}" if named else "tasks have its clients; set theirs"
-        return "its classes have their own populations" if self.classes else "it has no stations"
+            why = f"it has clients; set {named}" if named else "tasks have its clients; set theirs"
+        elif self.stations and not self.classes:
+            return self
+        else:
+            why = "its classes have their own populations" if self.classes else "it has no stations"
+        msg = f"{self.name} cannot be closed: {why}"
+        raise GraphError(msg)
 
     @cached_property
     def ways_by_class(self) -> frozenset[tuple[str, str]]:

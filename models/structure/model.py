@@ -362,7 +362,8 @@ class Model(Kept, ModelVerbs):
         Raises
         ------
         GraphError
-            For a program, or a graph whose classes have populations or arrival rates.
+            For a program, a graph whose classes have populations or arrival rates, and layered
+            services that have clients; those asked from outside get a task of clients instead.
 
         Examples
         --------
@@ -373,24 +374,23 @@ class Model(Kept, ModelVerbs):
         """
         if self.alternatives:
             return each_changed(self, lambda one: one.closed(population, think_time))
-        if self.is_closed:
+        if self.is_closed or (self.graph.layers and "population" in self.parameters):
             think = {} if think_time is None else {"think_time": think_time}
             return self.at({"population": population, **think})
-        if not self.graph.stations or self.graph.classes:
-            msg = f"{self.name} cannot be closed: {self.graph.why_open}"
-            raise GraphError(msg)
-        arriving = ("arrival_rate", ARRIVAL_SCV.name)
+        graph = self.graph.circulating()
+        used = graph.layers.names if graph.layers else frozenset()
+        arriving = {ARRIVAL_RATE, ARRIVAL_SCV.name} - used
         kept = {n: p for n, p in self.parameters.items() if n not in arriving}
         own = kept.get("think_time", THINK_TIME.at(0.0))
         waits = own if think_time is None else own.at(think_time)
         parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
         rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
-        graph = self.graph
-        # there are no arrivals any more
-        if ARRIVAL_SCV.name in self.parameters and graph.arrival_scvs:
+        if ARRIVAL_SCV.name in self.parameters and graph.arrival_scvs:  # there are no arrivals
             graph = replace(graph, arrival_scvs={}).without(ARRIVAL_SCV.name)
         meanings = {**rate, **self.meanings}
-        return replace(self, graph=graph, parameters=parameters, meanings=meanings)
+        sets = {name: each.without(arriving) for name, each in self.presets.items()}
+        made = replace(self, graph=graph, parameters=parameters, meanings=meanings)
+        return replace(made, presets=sets)
 
     def arriving(self, scv: Number) -> "Model":
         """The network with an scv of its arrivals.

@@ -192,7 +192,8 @@ MISSED = FindingKind(
     "loads whose mean response time the model misses by a share `value`, beyond what layers err by "
     "near saturation in nine of ten",
     "if a part of its traces was stored, or of those of another load, give the share by "
-    "--sampled; if a backlog grew in it, leave that load out",
+    "--sampled; if clients waited for answers, their number by --clients; if a backlog grew in "
+    "it, leave that load out",
 )
 COME_BACK = FindingKind(
     "requests_come_back",

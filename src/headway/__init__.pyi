@@ -1,7 +1,7 @@
 """The ten names that people need first, read by type checkers and by `headway.lazy`."""
 
 from .models.analysis.audit import audit
-from .models.analysis.comparison import compare
+from .models.analysis.traces import compare_any as compare
 from .models.importing.finding import find_model as load
 from .models.inference.fitting import fit_model as fit
 from .models.inference.server import fit_server

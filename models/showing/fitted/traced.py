@@ -153,6 +153,7 @@ _ALL_STORED = "rates assume that every trace was stored; if not, --sampled gives
 
 def _loads(compared: tuple[Compared, ...], scale: Scale) -> Table:
     notes = list(dict.fromkeys(each.note for each in compared if each.note))
+    notes += [f"{each.load.name}: {each.clients}" for each in compared if each.clients]
     if all(each.load.sampled == 1 for each in compared):
         notes.append(_ALL_STORED)
     return Table(
@@ -229,6 +230,8 @@ def _document(traced: TracedModel, rows: list[dict[str, Any]]) -> dict[str, Any]
                 "arrival_rate": each.load.rate,
                 "response_time": each.load.response_time,
                 "standard_error": each.load.error,
+                "population": each.clients.number if each.clients else None,
+                "think_time": each.clients.think_time if each.clients else None,
                 "model_response_time": each.response_time,
                 "note": each.note,
             }

@@ -1,0 +1,100 @@
+"""Layered services closed: a reference task whose clients ask, in place of requests from outside.
+
+N clients think for a mean time Z, and then ask for one entry that had requests from outside: for
+entry i, whose rate of these was r_i, with probability
+
+    p_i = r_i / (r_1 + r_2 + ...)                                                           (1)
+
+so that the mix of requests is the same at any load. Reference tasks are from Franks, Al-Omari,
+Woodside, Das and Derisavi, "Enhanced Modeling and Solution of Layered Queueing Networks", IEEE
+Trans. Softw. Eng. 35(2), 2009, section 2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from headway.models.language.formula import Formula, formula, of_number
+from headway.models.structure.parts.flows import OwnNames
+from headway.models.structure.parts.layers import LONE, Layers
+from headway.queueing.layers.flow import Choice, Flow, Step
+from headway.queueing.layers.parts import Entry, Task
+
+NAME = "clients"
+
+
+def may_be_closed(layers: Layers) -> bool:
+    """Whether all its requests come from outside, so that clients may ask in their place.
+
+    Parameters
+    ----------
+    layers
+        Layered services.
+    """
+    return bool(_asked(layers)) and not any(task.clients for task in layers.tasks.values())
+
+
+def with_clients(layers: Layers) -> Layers:
+    """The services with ``population`` clients who think for ``think_time`` in place of arrivals.
+
+    Parameters
+    ----------
+    layers
+        Services all of whose requests come from outside.
+
+    Examples
+    --------
+    >>> from headway.models import parse_model
+    >>> text = '''
+    ... name = "one"
+    ... [processors.cpu]
+    ... [tasks.web]
+    ... processor = "cpu"
+    ... entries.page = { demand = "5 ms", arrival_rate = "30 /s" }
+    ... entries.form = { demand = "5 ms", arrival_rate = "10 /s" }
+    ... '''
+    >>> closed = with_clients(parse_model(text).graph.layers)
+    >>> [(share.evaluate({}), way.name) for share, way in closed.entries["ask"].flow.ways]
+    [(0.75, 'page'), (0.25, 'form')]
+    """
+    name = OwnNames({*layers.tasks, *layers.processors}).free(NAME)
+    entry = OwnNames({*layers.entries}).free("ask")
+    jobs, waits = formula("population"), formula("think_time")
+    task = Task(name, jobs, waits, clients=True, replicas=of_number(1.0))
+    served = {n: replace(e, arrival_rate=of_number(0.0)) for n, e in layers.entries.items()}
+    asking = Entry(name, _flow(_asked(layers)), of_number(0.0))
+    return Layers(
+        {**layers.processors, name: LONE}, {name: task, **layers.tasks}, {entry: asking, **served}
+    )
+
+
+def _asked(layers: Layers) -> dict[str, Formula]:
+    """The rate of requests from outside for each entry that has some, r_i."""
+    rates = ((name, entry.arrival_rate) for name, entry in layers.entries.items())
+    return {n: rate for n, rate in rates if isinstance(rate, Formula) and rate.constant != 0}
+
+
+def _flow(rates: Mapping[str, Formula]) -> Flow:
+    """One of the entries is asked for, by (1)."""
+    asks = {name: _ask(name) for name in rates}
+    if len(rates) == 1:
+        return next(iter(asks.values()))
+    return Choice(tuple((share, asks[name]) for name, share in _shares(rates).items()))
+
+
+def _ask(entry: str) -> Step:
+    """One request for an entry, and no work."""
+    none, one = of_number(0.0), of_number(1.0)
+    return Step(entry, none, one, none, {entry: one}, fixed=True)
+
+
+def _shares(rates: Mapping[str, Formula]) -> dict[str, Formula]:
+    """Equation (1) with what all rates have in common cancelled, so that none need be known."""
+    import sympy
+
+    from headway.models.language.from_sympy import from_sympy
+
+    names = frozenset().union(*(rate.names for rate in rates.values()))
+    symbols = {name: sympy.Symbol(name) for name in names}
+    read = {name: sympy.sympify(rate.evaluate(symbols)) for name, rate in rates.items()}
+    total = sympy.Add(*read.values())
+    return {name: from_sympy(sympy.cancel(rate / total)) for name, rate in read.items()}

@@ -1,0 +1,82 @@
+"""Loads of a fixed number of clients, who each wait for an answer before they ask again.
+
+Spans do not say whether requests came at random or from so many clients, as most load generators
+send them: that is for who ran the test to say. In a load near saturation the two are far apart,
+since clients who wait do not ask.
+"""
+
+from collections.abc import Mapping
+
+from headway.errors import InvalidParameter
+from headway.models.language.scales import Scale
+from headway.models.language.units import ONE, quantity, unit
+from headway.models.structure.model import Model
+from headway.numerals import digits
+from headway.records import dataclass
+
+NUMBER, THINK = "population", "think_time"
+SETTINGS = frozenset({NUMBER, THINK})
+_TIME = unit("s")
+
+
+@dataclass(frozen=True)
+class Clients:
+    """The clients of a load.
+
+    Parameters
+    ----------
+    number
+        How many there are, 0 or more.
+    think_time
+        Mean time from an answer to the next request [s], 0 or more.
+
+    Examples
+    --------
+    >>> print(Clients(16, 0.05))
+    16 clients, think time 50 ms
+    """
+
+    number: float
+    think_time: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{digits(self.number)} clients, think time {Scale().text(self.think_time, _TIME)}"
+
+    def asking(self, model: Model) -> Model:
+        """The model with these clients in place of requests from outside.
+
+        Parameters
+        ----------
+        model
+            A model of services all of whose requests come from outside.
+
+        Raises
+        ------
+        GraphError, InvalidParameter
+            For any other model, and impossible numbers.
+        """
+        return model.closed(self.number, self.think_time)
+
+
+def clients_of(settings: Mapping[str, str]) -> Clients | None:
+    """The clients that the settings of a load name, or None.
+
+    Raises
+    ------
+    InvalidParameter, UnitError
+        For a think time without a population, and texts that are no numbers.
+
+    Examples
+    --------
+    >>> clients_of({"population": "16", "think_time": "50ms"})
+    Clients(number=16.0, think_time=0.05)
+    >>> clients_of({"arrival_rate": "160/s"}) is None
+    True
+    """
+    if not SETTINGS & settings.keys():
+        return None
+    if NUMBER not in settings:
+        msg = f"{THINK} is that of clients; give their number too: {NUMBER}=16,{THINK}=..."
+        raise InvalidParameter(msg)
+    number = quantity(settings[NUMBER], ONE, NUMBER)
+    return Clients(number, quantity(settings.get(THINK, "0 s"), _TIME, THINK))
