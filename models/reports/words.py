@@ -113,7 +113,7 @@ def parameter_table(report: Report | ModelReport) -> Table:
     titles = ("parameter", "value", "95% interval", "from", "meaning")
     cells = zip(*rows, strict=True) if rows else [()] * len(titles)
     columns = [Column(t, tuple(c)) for t, c in zip(titles, cells, strict=True)]
-    shown = columns if report.fit else [c for c in columns if c.name != titles[2]]
+    shown = [c for c in columns if c.name != titles[2] or any(c.cells)]
     return Table(f"Parameters of {report.title}", tuple(shown))
 
 
@@ -136,7 +136,14 @@ def _parameter_row(
             parameter.doc,
         )
     value = "" if parameter.value is None else parameter.shown(float(numbers), scale)
-    return name, value, "", _origin(report, parameter), parameter.doc
+    stated = "" if parameter.interval is None else _interval(parameter.interval, parameter, scale)
+    return name, value, stated, _origin(report, parameter), parameter.doc
+
+
+def _interval(both: tuple[float, float], parameter: Parameter, scale: Scale) -> str:
+    """The ends of a parameter's 95% interval, in the unit of its value."""
+    unit = scale.suited(parameter.unit, float(np.max(np.asarray(parameter.value))))
+    return with_unit(ends(*both, unit), unit)
 
 
 def _fitted_cells(fit: Fit, parameter: Parameter, scale: Scale) -> tuple[str, str, str]:
@@ -146,7 +153,7 @@ def _fitted_cells(fit: Fit, parameter: Parameter, scale: Scale) -> tuple[str, st
         bound = value if abs(value) > _NOTHING * parameter.unit.scale else 0.0
         return parameter.shown(bound, scale), "", "fitted, at its bound"
     unit = scale.suited(parameter.unit, value)
-    interval = with_unit(ends(*fit.ci95[name], unit), unit)
+    interval = _interval(fit.ci95[name], parameter.at(value), scale)
     return estimate(fit, name, unit), interval, "fitted to the data"
 
 
