@@ -104,8 +104,8 @@ def _message(network: Network, busy_by_class: FloatArray, load: FloatArray) -> s
     c = int(busy_by_class[:, k, point].argmax())
     others = load[k, point] - busy_by_class[c, k, point]
     limit = max(network.full[k, point] - others, 0) / network.demand[c, k, point]
+    ends = f"it saturates at {four_digits(limit)} /s" if limit else "the others alone saturate it"
     return (
         f"{network.stations[k].name}: utilisation {four_digits(busy[k, point])} by open classes, "
-        f"{network.classes[c].name} at {digits(network.rates[c, point])} /s; "
-        f"it saturates at {four_digits(limit)} /s"
+        f"{network.classes[c].name} at {digits(network.rates[c, point])} /s; {ends}"
     )

@@ -17,6 +17,13 @@ def test_unstable_open_class_names_station_and_limit():
         solve_multiclass(stations, classes)
 
 
+def test_no_rate_of_a_class_is_low_enough_where_others_fill_the_station():
+    classes = [JobClass("web", arrival_rate=20.0), JobClass("log", arrival_rate=15.0)]
+
+    with pytest.raises(Saturated, match="web at 20 /s; the others alone saturate it"):
+        solve_multiclass([shared("cpu", [0.1, 0.1])], classes)
+
+
 def test_saturated_points_are_marked_and_the_others_answered():
     stations = [shared("cpu", [0.1, 0.2, 0.0, 0.3]), shared("disk", [0.0, 0.0, 0.5, 0.1])]
     rates = np.array([5.0, 10.0])
