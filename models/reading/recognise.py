@@ -138,6 +138,7 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.powers:BCC",
     "headway.models.measured.tools.monitors.bpftrace:BPFTRACE",
     "headway.models.measured.tools.monitors.prometheus:PROMETHEUS",
+    "headway.models.measured.tools.monitors.traces:UNDERSCORED",
     "headway.models.measured.tools.monitors.traces:OTLP",
     "headway.models.measured.tools.monitors.traces:JAEGER",
     "headway.models.measured.tools.monitors.traces:ZIPKIN",

@@ -10,7 +10,8 @@ from headway.errors import HeadwayError, MeasurementError
 from headway.models.files.intake import is_given
 from headway.models.measured.spans.columns import Spans, cut
 from headway.models.measured.spans.files import SpanFiles
-from headway.models.measured.spans.forms import Form, form_of
+from headway.models.measured.spans.form import Form
+from headway.models.measured.spans.forms import form_of
 from headway.models.measured.spans.others import nearly, surely_no_traces
 from headway.models.reading.curves import curve_and_settings
 from headway.models.reading.gather import gather

@@ -385,12 +385,19 @@ ASKED = document(WEB, STOCK)
          "Zipkin's version 1; export version 2, as /api/v2/traces answers"),
         (['{"name": "look", "context": {"trace_id": "0xa1", "span_id": "0x01"}}'],
          "a console exporter wrote it; let the collector's file exporter write OTLP JSON"),
-        (['{"traceId": "a", "id": "b", "timestamp": 5, "duration": 5}'],
-         "each of its lines is a span of Zipkin's; put them in a list"),
-        (['{"resource_spans": []}'], "write them as OTLP JSON does, such as resourceSpans"),
+        (['{"traceId": "a", "id": "b", "timestamp": 5, "duration": 5, "message": "asked"}'],
+         "no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2); if it is not a trace"),
+        (['{"resource_spans": []}'], "no spans; export at least one trace"),
+        (['{"traces": [{"traceID": "a1", "rootServiceName": "web", "durationMs": 9, '
+          '"spanSet": {"spans": [{"spanID": "01"}]}}]}'],
+         "a search answers only what matches it; ask Tempo for each trace, by /api/traces/ID"),
+        (['[{"traceId": "a", "id": "b", "timestamp": 5} {"traceId": "a"}]'],
+         "this JSON is invalid or truncated"),
+        (['{"data": [{"traceID": "a", "spans": []}], "total": }'],
+         "this JSON is invalid or truncated"),
     ],
     ids=["empty", "no_span", "empty_trace", "circle", "backwards", "mixed", "operations",
-         "entries", "zipkin_1", "console", "zipkin_lines", "underscores"],
+         "entries", "zipkin_1", "console", "log", "underscores", "search", "no_comma", "tail"],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
     for k, text in enumerate(files):

@@ -22,15 +22,10 @@ from headway.models.measured.spans.columns import (
     circles,
     tops,
 )
-from headway.models.measured.spans.forms import (
-    OTLP,
-    Form,
-    documents,
-    nobody,
-    plain_trace,
-    share_kept,
-)
+from headway.models.measured.spans.form import Form, lower_half, nobody, plain_trace
+from headway.models.measured.spans.forms import documents
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
+from headway.models.measured.spans.otlp import share_kept
 from headway.models.measured.spans.span import (
     BrokenSpan,
     Span,
@@ -122,6 +117,7 @@ class SpanFiles:
     def __init__(self) -> None:
         self.rows: dict[str, _Rows] = {}
         self.traces: dict[str, int] = {}
+        self.halves: dict[str, int] = {}
         self.services: dict[str, int] = {}
         self.operations: dict[str, int] = {}
         self.alike: dict[str, list[int]] = {}
@@ -143,8 +139,10 @@ class SpanFiles:
             For another form, and an unlimited number of operations.
         """
         rows = _Rows(form.name)
-        for each in documents(self.left(lines, rows, name) if form is OTLP else lines, name):
-            self.take(_of_form(form, each, name), rows, name)
+        written = form.rewritten(lines)
+        left = self.left(written, rows, name) if form.laid_out else written
+        each = _of_form(form, documents(left, name, form.opening), name)
+        self.take(form.spans(each, name), rows, name)
         if rows.trace:
             self.rows[name] = rows
         elif rows.broken:
@@ -205,10 +203,21 @@ class SpanFiles:
         rows.sampled.update(share for share in shares if share == share)  # not NaN
 
     def trace(self, identifier: str) -> int:
-        """The number of a trace, however its identifier is written."""
+        """The number of a trace, however its identifier is written.
+
+        Some tracers pass on only the lower half of 128 bits.
+        """
         number = self.traces.get(identifier)
         if number is None:
-            number = self.traces.setdefault(plain_trace(identifier), len(self.traces))
+            plain = plain_trace(identifier)
+            number = self.traces.get(plain)
+            if number is None:
+                half = lower_half(plain)
+                other = self.traces.get(half) if half else self.halves.get(plain)
+                number = len(self.traces) if other is None else other
+                self.traces[plain] = number
+                if half:
+                    self.halves.setdefault(half, number)
             self.traces[identifier] = number
         return number
 
@@ -509,8 +518,9 @@ def _calls(name: str) -> Iterator[str]:
     yield name
 
 
-def _of_form(form: Form, document: object, name: str) -> Iterable[Span | BrokenSpan]:
-    if isinstance(document, dict | list):
-        return form.spans(document, name)
-    msg = f"{name}: a line is no {form.name} document"
-    raise MeasurementError(msg)
+def _of_form(form: Form, each: Iterable[object], name: str) -> Iterator[object]:
+    for document in each:
+        if not isinstance(document, dict | list):
+            msg = f"{name}: a line is no {form.name} document"
+            raise MeasurementError(msg)
+        yield document

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import MeasurementError
-from headway.models.measured.spans.forms import attributes_that_tell, labels_of, lists_of_spans
+from headway.models.measured.spans.form import labels_of
+from headway.models.measured.spans.otlp import attributes_that_tell, lists_of_spans
 from headway.models.measured.spans.span import SpanKind, operation_of, peer_of
 from headway.queueing.compiled.library import compiled
 

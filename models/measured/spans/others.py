@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from headway.models.measured.spans.forms import HEAD
+from headway.models.measured.spans.form import HEAD
 
 _TRACES = re.compile(r'"resourceSpans"|"trace_?id"', re.IGNORECASE)
 _SIGNALS = re.compile(r'\{\s*"resource(?:Metrics|Logs|Profiles)"|\{\s*"status"\s*:\s*"success"')
@@ -42,12 +42,8 @@ _OTHERS = (
         "a console exporter wrote it; let the collector's file exporter write OTLP JSON",
     ),
     (
-        re.compile(r'"resource_spans"'),
-        "its keys have underscores; write them as OTLP JSON does, such as resourceSpans",
-    ),
-    (
-        re.compile(r'^\s*\{(?=.*"traceId")(?=.*"id").*"timestamp"'),
-        "each of its lines is a span of Zipkin's; put them in a list, [...]",
+        re.compile(r'"(?:rootServiceName|spanSets?)"'),
+        "a search answers only what matches it; ask Tempo for each trace, by /api/traces/ID",
     ),
 )
 """Marks of what is nearly a form, and how to mend it."""
@@ -63,7 +59,7 @@ def nearly(text: str) -> str:
 
     Examples
     --------
-    >>> nearly('{"resource_spans": []}')
-    'its keys have underscores; write them as OTLP JSON does, such as resourceSpans'
+    >>> nearly('{"traces": [{"traceID": "a1", "rootServiceName": "web"}]}')
+    'a search answers only what matches it; ask Tempo for each trace, by /api/traces/ID'
     """
     return next((mend for mark, mend in _OTHERS if mark.search(text[:HEAD])), "")

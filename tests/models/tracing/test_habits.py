@@ -1,7 +1,8 @@
 """Traces as tracers and stores write them who have habits of their own."""
 
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from headway.models.tracing.measured import Measured
 from headway.models.tracing.traced import TracedModel, model_traces
 from tests.models.tracing.test_traced_models import SHOP
 from tests.oracles.traced_services import play
-from tests.support.trace_forms import as_jaeger
+from tests.support.trace_forms import KINDS, as_jaeger, as_zipkin, in_base64, joined
 
 Document = dict[str, Any]
 
@@ -44,6 +45,68 @@ def _stored(traces: Iterable[Document]) -> list[Document]:
     ]
 
 
+def _as_fields(document: Document) -> Document:
+    """A stored span of Jaeger whose tags are fields of an object."""
+    span = document["_source"]
+    tags = {each["key"].replace(".", "@"): each["value"] for each in span.pop("tags")}
+    return {"_source": {**span, "tags": [], "tag": tags}}
+
+
+def _underscored(value: Any) -> Any:
+    """A document of OpenTelemetry with the keys that protobuf has, and attributes as they were."""
+    if isinstance(value, list):
+        return [_underscored(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        re.sub("([A-Z])", lambda found: f"_{found[1].lower()}", key): _underscored(each)
+        for key, each in value.items()
+    }
+
+
+def _by_python(document: Document) -> Document:
+    """A document as Python's protobuf writes it if it keeps names of fields."""
+    for span in spans_of(document):
+        span |= {key: in_base64(span[key]) for key in ("traceId", "spanId", "parentSpanId")}
+        span["kind"] = KINDS[span["kind"]]
+    changed: Document = _underscored(document)
+    return changed
+
+
+def _by_go(document: Document) -> Document:
+    """A document as Go's JSON writes the structures of protobuf."""
+    changed: Document = _underscored(document)
+    for resource in changed["resource_spans"]:
+        for attribute in resource["resource"]["attributes"]:
+            attribute["value"] = {"Value": {"StringValue": attribute["value"]["string_value"]}}
+    return changed
+
+
+def _labels_as_fields(document: Document) -> Document:
+    """A document whose resources have an object of attributes."""
+    for resource in document["resourceSpans"]:
+        labels = resource["resource"]["attributes"]
+        resource["resource"]["attributes"] = {
+            each["key"]: each["value"]["stringValue"] for each in labels
+        }
+    return document
+
+
+def _halved(document: Document, service: str) -> Document:
+    """A document in which a service knows only the lower half of the trace's identifier."""
+    for resource in document["resourceSpans"]:
+        for span in resource["scopeSpans"][0]["spans"]:
+            whole = f"{'5a' * 8}{int(span['traceId'], 16) % 2**64:016x}"
+            span["traceId"] = whole[16:] if service in json.dumps(resource["resource"]) else whole
+    return document
+
+
+def spans_of(document: Document) -> Iterator[Document]:
+    """The spans of a document of OpenTelemetry."""
+    for resource in document["resourceSpans"]:
+        yield from resource["scopeSpans"][0]["spans"]
+
+
 def _in_capitals(document: Document) -> Document:
     """Trace of OpenTelemetry in which stock writes identifiers in capitals."""
     for resource in document["resourceSpans"]:
@@ -68,6 +131,27 @@ HABITS: dict[str, Callable[[list[Document]], str]] = {
     "padded": lambda docs: json.dumps({"data": [_padded(t) for t in map(jaeger, docs)]}),
     "hits": lambda docs: json.dumps({"hits": {"hits": _stored(map(jaeger, docs))}}),
     "dumped": lambda docs: "\n".join(map(json.dumps, _stored(map(jaeger, docs)))),
+    "fields": lambda docs: "\n".join(
+        json.dumps(_as_fields(span)) for span in _stored(map(jaeger, docs))
+    ),
+    "one trace in data": lambda docs: "\n".join(json.dumps({"data": jaeger(doc)}) for doc in docs),
+    "indented": lambda docs: json.dumps({"data": list(map(jaeger, docs)), "total": 0}, indent=1),
+    "zipkin lines": lambda docs: "\n".join(
+        json.dumps(span) for doc in docs for span in as_zipkin(doc)
+    ),
+    "zipkin lines, joined": lambda docs: "\n".join(
+        json.dumps(span) for span in joined([s for doc in docs for s in as_zipkin(doc)], told=False)
+    ),
+    "zipkin traces": lambda docs: json.dumps(list(map(as_zipkin, docs))),
+    "underscores": lambda docs: "\n".join(json.dumps(_underscored(doc)) for doc in docs),
+    "underscores, batches": lambda docs: "\n".join(
+        json.dumps(_underscored({"batches": doc["resourceSpans"]})) for doc in docs
+    ),
+    "by Python": lambda docs: json.dumps([_by_python(doc) for doc in docs], indent=1),
+    "by Go": lambda docs: "\n".join(json.dumps(_by_go(doc)) for doc in docs),
+    "labels as fields": lambda docs: "\n".join(json.dumps(_labels_as_fields(d)) for d in docs),
+    "halves": lambda docs: "\n".join(json.dumps(_halved(doc, "stock")) for doc in docs),
+    "halves first": lambda docs: "\n".join(json.dumps(_halved(doc, "web")) for doc in docs),
     "capitals": lambda docs: "\n".join(json.dumps(_in_capitals(doc)) for doc in docs),
     "links": lambda docs: "\n".join(json.dumps(_linked(doc)) for doc in docs),
 }
@@ -90,7 +174,7 @@ def documents() -> list[Document]:
 
 @pytest.mark.parametrize("habit", HABITS)
 def test_habits_change_no_call(tmp_path: Path, documents: list[Document], habit: str) -> None:
-    """Jaeger's times are whole microseconds."""
+    """Times of Jaeger and Zipkin are whole microseconds."""
     usual = entries_in(tmp_path / "usual.jsonl", "\n".join(map(json.dumps, documents)))
     found = entries_in(tmp_path / "shop.json", HABITS[habit](json.loads(json.dumps(documents))))
     assert found.keys() == usual.keys()

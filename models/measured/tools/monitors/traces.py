@@ -17,7 +17,8 @@ from headway.models.measured.points import Point
 from headway.models.measured.reader import tool_reader
 from headway.models.measured.spans.columns import BoolArray, Spans, serves
 from headway.models.measured.spans.files import SpanFiles
-from headway.models.measured.spans.forms import FORMS, Form
+from headway.models.measured.spans.form import Form
+from headway.models.measured.spans.forms import FORMS
 from headway.models.measured.tools.kit.timeline import Timeline
 from headway.numerals import counted, four_digits
 
@@ -95,7 +96,7 @@ def _read(form: Form, text: str, source: str) -> list[Point]:
     ]
 
 
-OTLP, JAEGER, ZIPKIN = (
+UNDERSCORED, OTLP, JAEGER, ZIPKIN = (
     tool_reader(
         f"{form.name} traces",
         form.recognises,
