@@ -15,7 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.measured.spans.columns import ROOT, BoolArray, IntArray, Spans, gives_up, serves
+from headway.models.measured.spans.columns import (
+    ROOT,
+    BoolArray,
+    IntArray,
+    Spans,
+    again,
+    gives_up,
+    owners,
+    serves,
+)
 from headway.models.measured.spans.span import SpanKind
 from headway.models.tracing.clocks import Offset, corrected
 from headway.records import dataclass
@@ -193,15 +202,16 @@ def requests_of(spans: Spans) -> Requests:
         The spans of one load.
     """
     spans, offsets = corrected(spans)
+    spans = replace(spans, operation=_inmost(spans))
     serving = serves(spans) & ~_generators(spans)
     itself = _of_itself(spans, serving)
     spans = replace(spans, parent=np.where(itself & spans.linked, ROOT, spans.parent))
     serving &= ~itself | spans.linked
     sent, taken = spans.linked & serving, spans.parent >= 0
-    owner = _owners(spans, serving)
+    owner = owners(spans, serving)
     above = np.maximum(spans.parent, 0)
     within = serving & (spans.parent >= 0) & serving[owner[above]]
-    top = _owners(spans, serving & ~within)
+    top = owners(spans, serving & ~within)
 
     made = _made(spans, serving, owner, within)
     unanswered = (made.answer < 0) & (made.callee >= 0)
@@ -248,6 +258,29 @@ def requests_of(spans: Spans) -> Requests:
     )
 
 
+def _inmost(spans: Spans) -> IntArray:
+    """Operations, where most requests of an entry are told by two servers' spans the inner one's.
+
+    A proxy or a library knows less of what is asked for than what it stands before.
+    """
+    inner = np.flatnonzero(again(spans) & (spans.kind == SpanKind.SERVER))
+    if not len(inner):
+        return spans.operation
+    serving = serves(spans)
+    owner = owners(spans, serving)
+    around = owners(spans, serving | again(spans))[spans.parent[inner]]
+    inner = np.setdiff1d(inner, around)  # those within which there is no other
+    inner = inner[spans.kind[owner[inner]] == SpanKind.SERVER]
+    inner = inner[np.bincount(owner[inner], minlength=len(spans))[owner[inner]] == 1]
+    entry = np.unique(_entries(spans), return_inverse=True)[1]
+    often = np.bincount(entry[owner[inner]], minlength=entry.max() + 1)
+    most = 2 * often > np.bincount(entry[serving], minlength=len(often))
+    inner = inner[most[entry[owner[inner]]]]
+    operation = spans.operation.copy()
+    operation[owner[inner]] = spans.operation[inner]
+    return operation
+
+
 class _Calls(NamedTuple):
     """Calls ordered by caller and by time, by row numbers of spans.
 
@@ -280,12 +313,14 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
     above = spans.parent[inner]
     answered = np.zeros(len(spans), bool)
     answered[spans.parent[spans.parent >= 0]] = True
+    answered |= spans.received & (spans.kind == SpanKind.PRODUCER)
     alone = np.flatnonzero(asks & ~answered & ~serving & serving[owner])
 
-    seen = np.append(np.where(asks[above], above, inner), alone)
+    told = asks[above] & ~_again(spans, above)
+    seen = np.append(np.where(told, above, inner), alone)
     answer = np.append(inner, np.full(len(alone), -1))
     lengths = spans.end - spans.start
-    took = np.where(asks[above], lengths[seen[: len(inner)]] - lengths[inner], np.nan)
+    took = np.where(told, lengths[seen[: len(inner)]] - lengths[inner], np.nan)
     sent = spans.kind[seen] == SpanKind.PRODUCER
     # a request that links to its cause rather than answering a call
     linked = spans.linked[inner] & (spans.kind[inner] != SpanKind.SERVER)
@@ -300,6 +335,15 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
     )
     order = np.lexsort((spans.end[seen], spans.start[seen], made.by))
     return _Calls._make(column[order] for column in made)
+
+
+def _again(spans: Spans, above: IntArray) -> BoolArray:
+    """Whether each call is one of several that a single client's span stands for.
+
+    Proxies repeat calls, and clients follow redirections, within one span of the caller.
+    """
+    several = np.bincount(above, minlength=len(spans))[above] > 1
+    return np.asarray(several & (spans.kind[above] == SpanKind.CLIENT))
 
 
 def _asked(spans: Spans, clients: IntArray, answers: IntArray, alone: IntArray) -> IntArray:
@@ -334,7 +378,7 @@ def _generators(spans: Spans) -> BoolArray:
 def _of_itself(spans: Spans, serving: BoolArray) -> BoolArray:
     """Whether each span serves a request that its own operation makes: no call of another entry."""
     above = np.maximum(spans.parent, 0)
-    owner = _owners(spans, serving)[above]
+    owner = owners(spans, serving)[above]
     same = (spans.service == spans.service[owner]) & (spans.operation == spans.operation[owner])
     return np.asarray(serving & (spans.parent >= 0) & serving[owner] & same)
 
@@ -352,15 +396,3 @@ def _levels(spans: Spans, serving: BoolArray, owner: IntArray) -> IntArray:
         levels[rows[entry[rows] == entry[above]]] += 1
         above = causer[above]
     return np.asarray(np.minimum(levels, LEVELS - 1))
-
-
-def _owners(spans: Spans, serving: BoolArray) -> IntArray:
-    """The nearest serving span at or above each span; the topmost where none serves."""
-    at = np.arange(len(spans))
-    above = np.where(serving | (spans.parent < 0), at, spans.parent)
-    for _ in range(max(len(spans), 2).bit_length()):
-        further = above[above]
-        if np.array_equal(further, above):
-            break
-        above = further
-    return np.asarray(above)

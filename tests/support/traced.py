@@ -52,6 +52,7 @@ def _spans(
         start=np.array([span.start for span in spans]) - first,
         end=np.array([span.end for span in spans]) - first,
         failed=np.array([span.failed for span in spans]),
+        received=np.zeros(len(spans), bool),
         services=names[0],
         operations=names[1],
         peers=("", PEER),

@@ -22,6 +22,7 @@ ROOT, LOST = -1, -2
 MOST_WINDOWS = 1000
 """Loads that one file may be cut into."""
 
+_ROUNDED = 2e-6  # s: Jaeger and Zipkin write whole microseconds
 _LATE = 1.05  # ratio to its client's span: a server's may end while the answer is on its way
 
 
@@ -45,6 +46,8 @@ class Spans:
         Times since the first span of all loads [s].
     failed
         Whether the span is marked as an error.
+    received
+        Whether another span links to it.
     services, operations, peers
         Names, in the order of their numbers.
     sampled
@@ -67,6 +70,7 @@ class Spans:
     start: FloatArray
     end: FloatArray
     failed: BoolArray
+    received: BoolArray
     services: tuple[str, ...]
     operations: tuple[str, ...]
     peers: tuple[str, ...]
@@ -183,15 +187,59 @@ def chosen(spans: Spans, rows: BoolArray, name: str) -> Spans:
         start=spans.start[rows],
         end=spans.end[rows],
         failed=spans.failed[rows],
+        received=spans.received[rows],
     )
 
 
 def serves(spans: Spans) -> BoolArray:
-    """Which spans serve a request: a server's, a consumer's, or one begun from elsewhere."""
-    marked = np.isin(spans.kind, (SpanKind.SERVER, SpanKind.CONSUMER))
-    above = np.maximum(spans.parent, 0)
-    elsewhere = (spans.parent < 0) | (spans.service[above] != spans.service)
-    return np.asarray(marked | elsewhere | spans.linked)
+    """Which spans serve a request: a server's, a consumer's, or one begun from elsewhere.
+
+    Those of `again` do not, as they tell of a request that another span serves.
+    """
+    return np.asarray(_from_elsewhere(spans) | (_marked(spans) & ~again(spans)))
+
+
+def again(spans: Spans) -> BoolArray:
+    """Which spans are a server's or a consumer's, and tell of a request that another span serves.
+
+    They are within another span of their service that did not ask for them: two libraries, or a
+    proxy beside the service, wrote of one request, or one of several messages was processed.
+    """
+    elsewhere, marked = _from_elsewhere(spans), _marked(spans)
+    asks = np.isin(spans.kind, (SpanKind.CLIENT, SpanKind.PRODUCER)) & ~spans.linked
+    around = owners(spans, marked | elsewhere | asks)[np.maximum(spans.parent, 0)]
+    length = _LATE * (spans.end - spans.start)[around] + _ROUNDED
+    within = (spans.start >= spans.start[around] - _ROUNDED) & ~asks[around]
+    within &= spans.end <= spans.start[around] + length
+    return np.asarray(marked & within & ~elsewhere)
+
+
+def _marked(spans: Spans) -> BoolArray:
+    return np.isin(spans.kind, (SpanKind.SERVER, SpanKind.CONSUMER))
+
+
+def _from_elsewhere(spans: Spans) -> BoolArray:
+    other = spans.service[np.maximum(spans.parent, 0)] != spans.service
+    return np.asarray((spans.parent < 0) | other | spans.linked)
+
+
+def owners(spans: Spans, chosen: BoolArray) -> IntArray:
+    """The nearest chosen row at or above each row; the topmost where none is.
+
+    Parameters
+    ----------
+    spans
+        The spans of one load.
+    chosen
+        Whether each row is chosen.
+    """
+    above = np.where(chosen | (spans.parent < 0), np.arange(len(spans)), spans.parent)
+    for _ in range(max(len(spans), 2).bit_length()):
+        further = above[above]
+        if np.array_equal(further, above):
+            break
+        above = further
+    return np.asarray(above)
 
 
 def gives_up(spans: Spans, asks: IntArray, answers: IntArray) -> BoolArray:

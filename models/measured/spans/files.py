@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from headway.errors import MeasurementError, quoted
 from headway.models.measured.spans.columns import (
-    LOST,
-    ROOT,
     BoolArray,
     IntArray,
     Spans,
     chosen,
     circles,
-    tops,
 )
+from headway.models.measured.spans.family import Links, family_of, followed, received_within
 from headway.models.measured.spans.form import Form, lower_half, nobody, plain_trace
 from headway.models.measured.spans.forms import documents
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
@@ -74,7 +72,8 @@ class _Rows:
     """Columns of one file as they grow.
 
     `what` is a number for the description of a span, and `cause` the trace that a link to its
-    parent names; below 0 if there is no link.
+    parent names; below 0 if there is no link. `linking` are rows that link to others besides, and
+    `link_trace` and `link_key` tell these.
     """
 
     form: str
@@ -86,6 +85,9 @@ class _Rows:
     what: "array[int]" = field(default_factory=lambda: array("q"))
     start: "array[int]" = field(default_factory=lambda: array("q"))
     end: "array[int]" = field(default_factory=lambda: array("q"))
+    linking: "array[int]" = field(default_factory=lambda: array("q"))
+    link_trace: "array[int]" = field(default_factory=lambda: array("q"))
+    link_key: "array[int]" = field(default_factory=lambda: array("Q"))
     sampled: set[float] = field(default_factory=set)
 
 
@@ -161,7 +163,7 @@ class SpanFiles:
                 continue
             (
                 trace, key, parent, service, operation, kind, start, end, failed, peer, sampled,
-                linked,
+                linked, links,
             ) = span  # fmt: skip
             numbered = traces.get(trace)
             if numbered is None:
@@ -178,6 +180,10 @@ class SpanFiles:
             started(start)
             ended(end)
             sent(self.trace(linked) if linked else -1)
+            for other, itself in links:
+                rows.linking.append(len(rows.trace) - 1)
+                rows.link_trace.append(self.trace(other))
+                rows.link_key.append(_number(itself))
             if sampled == sampled:  # not NaN
                 rows.sampled.add(sampled)
 
@@ -362,15 +368,22 @@ class SpanFiles:
 
         trace = column("trace")
         cause = column("cause")
-        family = _family(trace, column("key"), column("parent"), np.where(cause < 0, trace, cause))
+        links = _links(parts, sound)
+        parents = column("parent"), np.where(cause < 0, trace, cause)
+        family = family_of(trace, column("key"), parents, links)
         kept = family.kept
         linked = cause[kept] >= 0
-        trace, parent = _followed(trace[kept], family.parent, linked)
         others, leaders = family.others
         said = [column(which) for which in ("what", "start", "end")]
         alike = int(np.any([each[others] != each[leaders] for each in said], axis=0).sum())
         whats = np.array(list(self.whats), np.int64).reshape(-1, len(_What._fields))
         what = whats[column("what")[kept]].T
+        parent, linked = received_within(
+            trace[kept], family.parent, linked, family.links, (what[0], what[2])
+        )
+        trace, parent = followed(trace[kept], parent, linked)
+        received = np.zeros(len(kept), bool)
+        received[family.links[1]] = True
         spans = Spans(
             load.name,
             trace=trace,
@@ -383,6 +396,7 @@ class SpanFiles:
             start=np.asarray(column("start")[kept] - first, float) * _SECONDS,
             end=np.asarray(column("end")[kept] - first, float) * _SECONDS,
             failed=what[4].astype(bool),
+            received=received,
             services=tuple(self.services),
             operations=operations,
             peers=tuple(self.peers),
@@ -423,56 +437,21 @@ def _number(key: str) -> int:
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
 
 
-class _Family(NamedTuple):
-    """The parent of each span.
-
-    Parameters
-    ----------
-    kept
-        Rows whose identifier is new in its trace.
-    parent
-        Index among them of each row's parent.
-    others
-        All other rows, and the kept row with the same identifier.
-    """
-
-    kept: IntArray
-    parent: IntArray
-    others: tuple[IntArray, IntArray]
-
-
-def _family(trace: IntArray, key: NDArray[Any], parent: NDArray[Any], cause: IntArray) -> _Family:
-    """Find parents by identifiers: of spans in their traces, of parents in their causes'."""
-    n = len(trace)
-    both, scope = np.concatenate([key, parent]), np.concatenate([trace, cause])
-    order = np.lexsort((both, scope))  # stable: of equal ones the first row comes first
-    new = np.ones(2 * n, bool)
-    new[1:] = (np.diff(both[order]) != 0) | (np.diff(scope[order]) != 0)
-    leader = np.empty(2 * n, np.int64)
-    leader[order] = order[np.maximum.accumulate(np.where(new, np.arange(2 * n), 0))]
-    others = np.flatnonzero(leader[:n] != np.arange(n))
-    kept = np.flatnonzero(leader[:n] == np.arange(n))
-    place = np.full(2 * n, LOST)
-    place[kept] = np.arange(len(kept))
-    caused = np.where(parent[kept] == 0, ROOT, place[leader[n + kept]])
-    return _Family(kept, caused, (others, leader[others]))
-
-
-def _followed(trace: IntArray, parent: IntArray, linked: BoolArray) -> tuple[IntArray, IntArray]:
-    """Traces and parents, with traces that are linked to others becoming parts of these.
-
-    Links to spans that are in no file, and circular links, are not followed.
-    """
-    if not linked.any():
-        return trace, parent
-    parent = np.where(linked & (parent == LOST), ROOT, parent)
-    parent = np.where(linked & (parent[tops(parent)] >= 0), ROOT, parent)
-    return trace[tops(parent)], parent
+def _links(parts: Sequence[_Rows], sound: BoolArray) -> Links:
+    """Links in some files, by rows that are sound."""
+    before = np.cumsum([0, *(len(part.trace) for part in parts[:-1])])
+    rows = [np.asarray(part.linking) + n for part, n in zip(parts, before.tolist(), strict=True)]
+    linking = np.concatenate(rows).astype(np.int64)
+    trace = np.concatenate([np.asarray(part.link_trace) for part in parts]).astype(np.int64)
+    key = np.concatenate([np.asarray(part.link_key) for part in parts]).astype(np.uint64)
+    good = sound[linking]
+    return Links((np.cumsum(sound) - 1)[linking[good]], trace[good], key[good])
 
 
 def _senders(rows: _Rows, file_of: Mapping[int | str, str]) -> list[str]:
     """The file that sent most of the messages that each file receives by links."""
     causes = [each for each in rows.cause if each >= 0] if max(rows.cause) >= 0 else []
+    causes += rows.link_trace
     files = Counter(file_of[each] for each in causes if each in file_of)
     return [name for name, count in files.items() if 2 * count > len(causes)]
 

@@ -81,6 +81,7 @@ def _span(span: Any, processes: Any, source: str) -> Span:
     kind = _NAMED.get(tags.get("span.kind", "").lower(), SpanKind.INTERNAL)
     sent = caller.get("refType") == "FOLLOWS_FROM" and not kind.asks
     linked = above if sent or not same_trace(above, trace) else ""
+    others = [r for r in callers if r is not caller and r.get("refType") == "FOLLOWS_FROM"]
     return Span(
         trace,
         str(span.get("spanID") or ""),
@@ -94,6 +95,7 @@ def _span(span: Any, processes: Any, source: str) -> Span:
         peer_of(tags),
         math.nan,
         linked,
+        tuple((str(r.get("traceID") or ""), str(r.get("spanID") or "")) for r in others),
     )
 
 

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from headway.errors import MeasurementError
 from headway.models.measured.spans.form import (
@@ -137,7 +137,7 @@ def _span(span: Any, service: str, source: str) -> Span:
         labels = labels_at(span, "attributes", source, wanted)
         name, peer = _told(name, tuple(labels.items()))
     status, state, links = found("status"), found("traceState"), found("links")
-    linked, parent = _linked(links, parent) if links else ("", parent)
+    linked, parent, others = _linked(links, parent) if links else ("", parent, ())
     if asks and same_trace(linked, trace):  # who asks within a trace is no receiver of a message
         linked = ""
     return Span(
@@ -153,18 +153,26 @@ def _span(span: Any, service: str, source: str) -> Span:
         peer if asks else "",
         share_kept(state) if state and isinstance(state, str) else math.nan,
         linked,
+        others,
     )
 
 
-def _linked(links: Any, parent: str) -> tuple[str, str]:
-    """The trace and the parent of a span by its links, the first of which counts.
+_Link: TypeAlias = tuple[str, str]
+"""The trace and the identifier of a span that is linked to."""
+
+
+def _linked(links: Any, parent: str) -> tuple[str, str, tuple[_Link, ...]]:
+    """The trace and the parent of a span by its links, the first of which counts, and the others.
 
     Spans with a parent in their own trace need no link.
     """
-    first = links[0] if isinstance(links, list) else None
-    trace, key = text_at(first, "traceId"), text_at(first, "spanId")
-    follows = trace and nobody(parent) and not nobody(key)
-    return (trace, key) if follows else ("", parent)
+    each = [
+        (text_at(link, "traceId"), text_at(link, "spanId"))
+        for link in (links if isinstance(links, list) else ())
+    ]
+    if each and each[0][0] and nobody(parent) and not nobody(each[0][1]):
+        return *each[0], tuple(each[1:])
+    return "", parent, tuple(each)
 
 
 def attributes_that_tell(name: str, asks: bool) -> frozenset[str]:  # noqa: FBT001

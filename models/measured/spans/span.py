@@ -57,6 +57,8 @@ class Span(NamedTuple):
         Share of traces that the sampler kept, if the trace states it; otherwise NaN.
     linked
         The trace of its parent, if that sent it a message and a link says so; otherwise empty.
+    links
+        Trace and identifier of all other spans that it links to.
     """
 
     trace: str
@@ -71,6 +73,7 @@ class Span(NamedTuple):
     peer: str
     sampled: float
     linked: str = ""
+    links: tuple[tuple[str, str], ...] = ()
 
 
 class BrokenSpan(MeasurementError):

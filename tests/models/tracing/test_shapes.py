@@ -1,0 +1,185 @@
+"""Shapes of traces that are common in the field: proxies, messages in batches, calls again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headway.models.tracing.traced import TracedModel, model_traces
+from tests.support.shapes import KINDS, Drawing, Shape, Step, drawn
+
+REQUESTS = 300
+
+
+def modelled(tmp_path: Path, text: str) -> TracedModel:
+    path = tmp_path / "load.json"
+    path.write_text(text)
+    return model_traces([str(path)])
+
+
+def by_name(answer: TracedModel) -> dict[tuple[str, str], Any]:
+    return {(each.service, each.operation): each for each in answer.services.entries.values()}
+
+
+def calls_of(answer: TracedModel, entry: Any) -> list[tuple[tuple[str, ...], float]]:
+    """The operations that an entry asks for at once, and how often it comes to that."""
+    numbered = answer.services.numbered
+    operation = {key: each.operation for key, each in answer.services.entries.items()}
+    return [
+        (
+            tuple(operation[numbered[callee]] for callee in stage.callees),
+            sum(law.mean for law in times),
+        )
+        for block in entry.doing.blocks
+        for stage, times in zip(block.stages, block.times, strict=True)
+    ]
+
+
+def total(answer: TracedModel) -> float:
+    """Work of all entries for all requests [s]."""
+    return sum(each.work * each.requests for each in answer.services.entries.values())
+
+
+def spent(text: str, *kinds: int) -> float:
+    """Length of all spans of some kinds that are in no other of these kinds [s]."""
+    spans = [
+        span
+        for resource in json.loads(text)["resourceSpans"]
+        for span in resource["scopeSpans"][0]["spans"]
+    ]
+    above = {span["spanId"]: span["parentSpanId"] for span in spans}
+    chosen = {span["spanId"] for span in spans if span["kind"] in kinds}
+    return sum(
+        (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) * 1e-9
+        for span in spans
+        if span["spanId"] in chosen and above[span["spanId"]] not in chosen
+    )
+
+
+def asks(*steps: Step) -> Shape:
+    return Shape("client", "web", "GET", (0.2, *steps, 0.2))
+
+
+def test_what_a_proxy_repeats_within_one_call_comes_in_turn(tmp_path: Path) -> None:
+    """So do redirections that a client follows. What they have in common is the client's span."""
+    look = Shape("server", "stock", "look", (5.0,))
+    lost = Shape("server", "stock", "look", (2.0,), failed=True)
+    page = Shape(
+        "server",
+        "web",
+        "page",
+        (1.0, lambda draws: asks(lost, 0.3, look) if draws.random() < 0.3 else asks(look), 1.0),
+    )
+    answer = modelled(tmp_path, drawn(page, REQUESTS))
+    [(callees, often)] = calls_of(answer, by_name(answer)["web", "page"])
+    asked = by_name(answer)["stock", "look"].requests
+    assert callees == ("look",)
+    assert often == pytest.approx(asked / REQUESTS)
+    assert asked > 1.2 * REQUESTS
+    [compared] = answer.compared
+    assert compared.difference == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one name", "names of their own"])
+def test_proxies_beside_services_add_no_requests_of_theirs(tmp_path: Path, apart: bool) -> None:
+    """Client, its proxy, the server's proxy and server: two proxies if they have names."""
+    beside = "-proxy" if apart else ""
+    look = Shape("server", "stock", "GET /look", (4.0,))
+    inbound = Shape("server", f"stock{beside}", "stock:80/*", (0.2, look, 0.2))
+    outbound = Shape("client", f"web{beside}", "stock:80/*", (0.3, inbound, 0.3))
+    page = Shape("server", "web", "GET /page", (2.0, asks(outbound), 1.0))
+    answer = modelled(
+        tmp_path, drawn(Shape("server", f"web{beside}", "web:80/*", (0.1, page, 0.1)))
+    )
+    entries = by_name(answer)
+    assert len(entries) == (5 if apart else 2)
+    assert {("web", "GET /page"), ("stock", "GET /look")} <= entries.keys()
+    assert {each.requests for each in entries.values()} == {REQUESTS}
+    work = entries["stock", "GET /look"].work
+    assert work == pytest.approx(0.004 if apart else 0.0044, rel=0.2)
+    [compared] = answer.compared
+    assert compared.difference == pytest.approx(0, abs=1e-3)
+
+
+def test_requests_with_one_span_more_hold_one_thread(tmp_path: Path) -> None:
+    """Two threads, and two spans of each request: with three, none of them would wait."""
+    draws = np.random.default_rng(5)
+    text = Drawing()
+    free = [0.0, 0.0]
+    at = 1.7e12
+    for _ in range(2000):
+        at += draws.exponential(3.6)
+        begin = max(at, min(free))
+        end = begin + draws.exponential(5.0)
+        free[free.index(min(free))] = end
+        trace = text.identifier(32)
+        text.draw(_fixed("GET", at, end), at, trace)
+        outer = text.spans[-1][1]["spanId"]
+        text.draw(_fixed("GET /page", at, end), at, trace, outer)
+        for _, span in text.spans[-2:]:
+            span["endTimeUnixNano"] = str(round(end * 1e6))
+    answer = modelled(tmp_path, text.text())
+    [entry] = answer.services.entries.values()
+    assert (entry.operation, entry.requests) == ("GET /page", 2000)
+    assert answer.services.pools["web"].threads == 2
+
+
+def _fixed(name: str, at: float, end: float) -> Shape:
+    return Shape("server", "web", name, (end - at,))
+
+
+BEGUN = {
+    "by a consumer": "consumer",
+    "by a client": "client",
+    "by a poll": "internal",
+}
+
+
+def batches(kind: str, within: bool, size: int = 5) -> str:
+    """Messages of web that mailer takes five at a time, with links in one span or in each."""
+    text, at = Drawing(3), 1.7e12
+    sent: list[tuple[str, str]] = []
+    publish = Shape("producer", "web", "orders publish", (0.3,))
+    for _ in range(REQUESTS):
+        at += text.draws.expovariate(1 / 20)
+        trace = text.identifier(32)
+        text.draw(Shape("server", "web", "order", (2.0, publish)), at, trace)
+        [sender] = [s["spanId"] for _, s in text.spans[-2:] if s["kind"] == 4]
+        sent.append((trace, sender))
+        if len(sent) == size:
+            _take(text, at + 30, kind, sent, within)
+            sent = []
+    return text.text()
+
+
+def _take(text: Drawing, at: float, kind: str, sent: list[tuple[str, str]], within: bool) -> None:
+    trace = text.identifier(32)
+    each = tuple(Shape("consumer", "mailer", "orders process", (4.0,)) for _ in sent)
+    insert = Shape("client", "mailer", "insert", (3.0,), about=(("db.system", "mysql"),))
+    receive = Shape(kind, "mailer", "orders receive", (0.3, *(each if within else ()), insert))
+    text.draw(receive, at, trace, links=() if within else sent)
+    processed = [span for _, span in text.spans if span["traceId"] == trace and span["kind"] == 5]
+    for span, (other, itself) in zip(processed[: len(sent)], sent if within else (), strict=within):
+        span["links"] = [{"traceId": other, "spanId": itself}]
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["links", "links within"])
+@pytest.mark.parametrize("kind", BEGUN.values(), ids=BEGUN)
+def test_messages_taken_several_at_once_are_received(
+    tmp_path: Path, kind: str, within: bool
+) -> None:
+    """Each batch counts as sent by one sender, and the others' messages are no one else's."""
+    answer = modelled(tmp_path, text := batches(kind, within))
+    entries = by_name(answer)
+    batch = entries["mailer", "orders receive"]
+    assert entries.keys() == {("web", "order"), ("mailer", "orders receive"), ("mysql", "mysql")}
+    assert batch.requests == REQUESTS / 5
+    [laws] = entries["web", "order"].messages.values()
+    assert sum(law.mean for law in laws) == pytest.approx(0.2)
+    assert "receivers_not_traced" not in {finding.kind for finding in answer.findings}
+    [load] = answer.services.loads
+    assert load.traces == REQUESTS
+    whole = spent(text, KINDS["server"], KINDS[kind])
+    assert total(answer) == pytest.approx(whole, rel=0.02)
