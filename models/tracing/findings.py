@@ -1,7 +1,7 @@
 """Findings about traces: what they leave open or get wrong about clocks, sampling and threads."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from graphlib import CycleError, TopologicalSorter
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from math import inf
 from pathlib import PurePath
@@ -14,8 +14,9 @@ from headway.models.auditing.finding import Finding, FindingKind, Severity, most
 from headway.models.auditing.steady import STEADY, unsteady
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
+from headway.models.measured.spans.files import ALIKE as ALIKE_NAMES
 from headway.models.measured.spans.files import UNNAMED_SERVICE
-from headway.models.tracing.keys import Key
+from headway.models.tracing.keys import Key, circle_of
 from headway.models.tracing.measured import Measured
 from headway.models.tracing.processors import ProcessorTime
 from headway.models.tracing.services import Load, Services
@@ -47,6 +48,12 @@ UNNAMED = FindingKind(
     Severity.WARNING,
     "spans that do not name their service",
     "all of them count as one service: set OTEL_SERVICE_NAME",
+)
+SCATTERED = FindingKind(
+    "operations_asked_once",
+    Severity.WARNING,
+    "services with more than 50 operations that were asked for only once",
+    "each is an entry of its own: name spans by routes, without what is in a request",
 )
 NO_TIME = FindingKind(
     "no_time",
@@ -317,6 +324,11 @@ def _services(told: Told) -> Iterator[Finding]:
     unnamed = sorted(name for name in names if name.startswith(UNNAMED_SERVICE))
     if unnamed:
         yield UNNAMED.finding(f"spans of {some_of(unnamed, _SHOWN)} do not name their service")
+    once = Counter(entry.service for entry in services.entries.values() if entry.requests == 1)
+    for name, count in once.items():
+        if count > ALIKE_NAMES and name in names:
+            text = f"{count:,} operations of {quoted(name)} were asked for only once"
+            yield SCATTERED.finding(text, value=float(count))
     each = [(load, load.service[load.end > load.start]) for load in services.requests]
     lasting = {load.services[k] for load, found in each for k in np.unique(found).tolist()}
     if timeless := sorted(names - lasting):
@@ -468,20 +480,12 @@ def _coming_back(told: Told) -> Iterator[Finding]:
 def _round(told: Told) -> Iterator[Finding]:
     services = told.services
     entries = services.entries.items()
-    circle = _circle({key: _asked(services, each) | each.messages.keys() for key, each in entries})
+    circle = circle_of(
+        {key: _asked(services, each) | each.messages.keys() for key, each in entries}
+    )
     if circle:
         names = [_named(services, key) for key in circle]
         yield ROUND.finding(f"requests go round: {' -> '.join([*names, names[0]])}")
-
-
-def _circle(after: Mapping[Key, Set[Key]]) -> list[Key]:
-    """Some keys of which each is after the one before, and the first after the last; or none."""
-    try:
-        TopologicalSorter(after).prepare()
-    except CycleError as error:
-        circle: list[Key] = error.args[1][1:]  # each before the one that asks for it
-        return circle[::-1]
-    return []
 
 
 def _missed(told: Told) -> Iterator[Finding]:
@@ -567,7 +571,7 @@ def _others(told: Told) -> Iterator[Finding]:
 OF_TRACES = (
     Check((CLOCKS,), _clocks),
     Check((SILENT, NOT_TAKEN), _silent),
-    Check((UNNAMED, NO_TIME), _services),
+    Check((UNNAMED, SCATTERED, NO_TIME), _services),
     Check((LINKED, NOT_LINKED), _links),
     Check((ORPHANS,), _orphans),
     Check((WITHIN, DOUBTED), _unseen_callers),

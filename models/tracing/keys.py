@@ -10,7 +10,8 @@ entry is split too, so that each of its parts calls one part.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from math import inf
 from typing import Any, NamedTuple
@@ -207,6 +208,28 @@ def _outliving(outlives: BoolArray, caller: IntArray, callee: IntArray) -> BoolA
     _, pair = np.unique(caller * (int(callee.max()) - low + 1) + callee - low, return_inverse=True)
     share = np.bincount(pair, outlives) / np.bincount(pair)
     return np.asarray(share[pair] > 0.5)
+
+
+def circle_of(after: Mapping[Key, Set[Key]]) -> list[Key]:
+    """Some keys of which each is after the one before, and the first after the last; or none.
+
+    Parameters
+    ----------
+    after
+        For each key, those that it comes before.
+
+    Examples
+    --------
+    >>> a, b = Key(1, -1), Key(2, -1)
+    >>> circle_of({a: {b}, b: {a}}) in ([a, b], [b, a]), circle_of({a: {b}})
+    (True, [])
+    """
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError as error:
+        circle: list[Key] = error.args[1][1:]  # each before the one that asks for it
+        return circle[::-1]
+    return []
 
 
 def _numbered(entry: IntArray, root: IntArray) -> tuple[tuple[Key, ...], IntArray]:

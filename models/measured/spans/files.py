@@ -46,15 +46,26 @@ UNNAMED_SERVICE = "unknown_service"
 """How OpenTelemetry's libraries name a service without a name, or begin its name."""
 
 
-_NUMBER = re.compile(r"\d+")
 _IDENTIFIER = re.compile(
     r"(?<=[/:=.-])(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
     r"|(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}|\d+)(?=$|[/?&:.-])"
 )
 
 
+_ADDRESS = re.compile(r"(?<=/)[^/?@\s]+@[^/?\s]+")  # of mail
+_MIXED = re.compile(r"(?<=/)(?=[^/?]*\d)(?=[^/?]*[A-Za-z])[\w~-]{8,}(?=$|[/?])|\d+")
+_STATEMENT = re.compile(
+    r"\s*(?:SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|MERGE\s+INTO|REPLACE\s+INTO|WITH)\s",
+    re.IGNORECASE,
+)
+_LITERAL = re.compile(r"'(?:[^']|'')*+'|(?<![\w.$@:-])-?\d+(?:\.\d+)?+(?![\w.])")
+_LITERALS = re.compile(r"\{id\}(?:\s*,\s*\{id\})+")
+
+
 def without_identifiers(operation: str) -> str:
     """The name of an operation, with identifiers of single objects removed.
+
+    Of a statement in SQL, these are its literals.
 
     Examples
     --------
@@ -62,9 +73,13 @@ def without_identifiers(operation: str) -> str:
     'GET /orders/{id}/items/{id}'
     >>> without_identifiers("GET /v2/orders"), without_identifiers("cart.v1.Cart/Add")
     ('GET /v2/orders', 'cart.v1.Cart/Add')
+    >>> without_identifiers("SELECT a2 FROM t WHERE b = 'it''s' AND c IN (3, 4.5) LIMIT ?")
+    'SELECT a2 FROM t WHERE b = {id} AND c IN ({id}) LIMIT ?'
     """
+    if _STATEMENT.match(operation):
+        return _LITERALS.sub("{id}", _LITERAL.sub("{id}", operation))
     path, _, query = operation.partition("?")
-    return _IDENTIFIER.sub("{id}", path if query else operation)
+    return _ADDRESS.sub("{id}", _IDENTIFIER.sub("{id}", path if query else operation))
 
 
 @dataclass
@@ -261,7 +276,7 @@ class SpanFiles:
         plain = without_identifiers(name)
         if plain in self.operations:
             return self.operations[plain]
-        alike = self.alike.setdefault(_NUMBER.sub("{id}", plain), [])
+        alike = self.alike.setdefault(_MIXED.sub("{id}", plain), [])
         if len(alike) > ALIKE:
             return alike[0]
         number = self.operations[plain] = len(self.operations)

@@ -235,23 +235,34 @@ _PEERS = (
     "db.system.name",
     "db.system",
     "messaging.destination.name",
+    "messaging.destination",
+    "message_bus.destination",
     "messaging.system",
     "server.address",
     "net.peer.name",
+    "peer.hostname",
     "peer.address",
     "network.peer.address",
+    "db.namespace",
+    "db.name",
+    "db.instance",
+    "rpc.service",
 )
+"""Attributes that name the callee, the best first, by OpenTelemetry today and before, and by
+OpenTracing."""
 _PORTS = {
     "server.address": "server.port",
     "net.peer.name": "net.peer.port",
     "network.peer.address": "network.peer.port",
 }
 _ROUTES = ("http.route", "url.path", "http.target", "url.full", "http.url")
-ASKED = frozenset((*_PEERS, *_PORTS.values()))
+_URLS = ("url.full", "http.url")
+ASKED = frozenset((*_PEERS, *_PORTS.values(), *_URLS))
 """Attributes that name the callee of a span."""
 SAID = ASKED | set(_ROUTES)
 """These, and attributes that name the operation called."""
 _BARE = re.compile(r"(?:HTTP )?(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUERY)", re.IGNORECASE)
+_HOST = re.compile(r"[a-z][a-z\d+.-]*://(?:[^/?#@]*@)?([^/?#]+)", re.IGNORECASE)
 _PATH = re.compile(r"^(?:[a-z]+://[^/]*)?([^?#]*)")
 
 
@@ -262,12 +273,15 @@ def peer_of(labels: Mapping[str, str]) -> str:
     --------
     >>> peer_of({"server.address": "10.0.0.7", "server.port": "5432"})
     '10.0.0.7:5432'
+    >>> peer_of({"http.url": "http://stock:8080/items/5"})
+    'stock:8080'
     """
     for name in _PEERS if labels else ():
         if labels.get(name):
             port = labels.get(_PORTS.get(name, ""), "")
             return f"{labels[name]}:{port}" if port else labels[name]
-    return ""
+    hosts = (_HOST.match(labels[name]) for name in _URLS if name in labels)
+    return next((host[1] for host in hosts if host), "")
 
 
 def operation_of(name: str, labels: Mapping[str, str]) -> str:

@@ -183,3 +183,63 @@ def test_messages_taken_several_at_once_are_received(
     assert load.traces == REQUESTS
     whole = spent(text, KINDS["server"], KINDS[kind])
     assert total(answer) == pytest.approx(whole, rel=0.02)
+
+
+def many(names: list[str]) -> str:
+    text, at = Drawing(), 1.7e12
+    for name in names:
+        at += text.draws.expovariate(1 / 20)
+        text.draw(Shape("server", "web", name, (2.0,)), at, text.identifier(32))
+    return text.text()
+
+
+def test_identifiers_of_letters_and_digits_are_told_by_their_number(tmp_path: Path) -> None:
+    """Of 200 such names one in seven has no digit, and stands for itself."""
+    draws, letters = (
+        np.random.default_rng(1),
+        list("abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRST"),
+    )
+    each = letters + list("0123456789")
+    keys = ["".join(draws.choice(each, 11)) for _ in range(200)]
+    answer = modelled(tmp_path, many([f"GET /v/{key}" for key in keys]))
+    plain = sum(not any(c.isdigit() for c in key) for key in keys)
+    assert len(answer.services.entries) == plain + 1
+    assert by_name(answer)["web", "GET /v/{id}"].requests == 200 - plain
+
+
+def test_operations_that_are_asked_for_only_once_are_a_finding(tmp_path: Path) -> None:
+    draws = np.random.default_rng(2)
+    keys = ["".join(draws.choice(list("abcdefghij"), 9)) for _ in range(60)]
+    names = [f"GET /of/{key}" for key in keys]
+    few = modelled(tmp_path, many([*names[:50], "GET /", "GET /"]))
+    assert "operations_asked_once" not in {finding.kind for finding in few.findings}
+    answer = modelled(tmp_path, many([*names, "GET /", "GET /"]))
+    [text] = [each.text for each in answer.findings if each.kind == "operations_asked_once"]
+    assert "60 operations of 'web' were asked for only once" in text
+
+
+@pytest.mark.parametrize(
+    ("abouts", "peers"),
+    [
+        (({"db.name": "shop"}, {"db.name": "shop"}), {"shop"}),
+        (({"db.system": "mysql", "db.name": "a"}, {"db.system": "mysql"}), {"mysql"}),
+        (({"http.url": "http://stock:80/a/5"}, {"url.full": "http://me:it@stock:80/b?c=1"}),
+         {"stock:80"}),
+        (({"rpc.service": "cart.Cart"}, {"rpc.service": "stock.Stock"}),
+         {"cart.Cart", "stock.Stock"}),
+        (({"messaging.system": "kafka", "messaging.destination": "a"},
+          {"messaging.system": "kafka", "messaging.destination.name": "b"}), {"a", "b"}),
+        (({"server.address": "db-1", "db.name": "a"}, {"net.peer.name": "db-1"}), {"db-1"}),
+    ],
+    ids=["database", "system", "url", "rpc", "topics", "address"],
+)  # fmt: skip
+def test_callees_without_spans_have_the_name_that_their_callers_know(
+    tmp_path: Path, abouts: tuple[dict[str, str], ...], peers: set[str]
+) -> None:
+    calls = [
+        Shape("client", "web", f"ask {k}", (3.0,), about=tuple(each.items()))
+        for k, each in zip("ab", abouts, strict=True)
+    ]
+    answer = modelled(tmp_path, drawn(Shape("server", "web", "page", (1.0, *calls)), 50))
+    named = {each.service for each in answer.services.entries.values() if each.peer}
+    assert named == peers
