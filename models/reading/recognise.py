@@ -25,6 +25,7 @@ from headway.models.measured.measurements import LARGEST_FILE, Measurements
 from headway.models.measured.pages import is_html
 from headway.models.measured.reader import HEAD, Reader
 from headway.models.measured.roles import MANY, titled
+from headway.models.measured.spans.others import nearly
 from headway.models.measured.tools.unread import unread
 from headway.models.measured.window import WHOLE, RunWindow
 from headway.models.reading.frames import kind_of, text_of
@@ -142,6 +143,12 @@ TOOLS: tuple[str, ...] = (
     "headway.models.measured.tools.monitors.traces:OTLP",
     "headway.models.measured.tools.monitors.traces:JAEGER",
     "headway.models.measured.tools.monitors.traces:ZIPKIN",
+    "headway.models.measured.tools.monitors.traces:PYTHON",
+    "headway.models.measured.tools.monitors.traces:GO",
+    "headway.models.measured.tools.monitors.traces:CLICKHOUSE",
+    "headway.models.measured.tools.monitors.traces:CLICKHOUSE_CSV",
+    "headway.models.measured.tools.monitors.traces:RCAEVAL",
+    "headway.models.measured.tools.monitors.traces:NEZHA",
 )
 """Readers of tools' outputs, tried after those above, in this order."""
 
@@ -280,7 +287,7 @@ def _check_readable(text: str, source: str) -> None:
         is_whole = _is_json(text) or all(map(_is_json, filter(str.strip, text.splitlines())))
         known = "is JSON of a kind that headway does not know"
         broken = "looks like JSON, but is invalid or truncated, and of no known tool"
-        msg = f"{source}: {known if is_whole else broken}; {_LISTED}"
+        msg = f"{source}: {known if is_whole else broken}; {nearly(text) or _LISTED}"
         raise MeasurementError(msg)
 
 

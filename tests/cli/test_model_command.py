@@ -383,8 +383,17 @@ ASKED = document(WEB, STOCK)
         (['[{"traceId": "a", "id": "b", "timestamp": 5, "annotations": [],'
           ' "binaryAnnotations": []}]'],
          "Zipkin's version 1; export version 2, as /api/v2/traces answers"),
-        (['{"name": "look", "context": {"trace_id": "0xa1", "span_id": "0x01"}}'],
-         "a console exporter wrote it; let the collector's file exporter write OTLP JSON"),
+        (['{"name": "look", "context": {"trace_id": "0xa1", "span_id": "0x01"}, "parent_id": 0}'],
+         "trace '0xa1': a span has no start_time"),
+        (['{"Traces": [{"Id": "1-5f84c7a5-e7d1852db8c4fd35d88bf49a", "Segments": []}]}'],
+         "X-Ray's segments; let OpenTelemetry's collector receive them (awsxray)"),
+        (['{"data": {"trace": {"spans": [{"traceId": "a1", "segmentId": "b2", "spanId": 0}]}}}'],
+         "SkyWalking's segments; let its agents report to OpenTelemetry's collector"),
+        (['[[{"trace_id": 5, "span_id": 6, "meta": {"span.kind": "server"}}]]'],
+         "Datadog's spans; let OpenTelemetry's collector receive them (datadog)"),
+        (['{"traceId": "AQ==", "spanId": "Ag==", "operationName": "look",'
+          ' "startTime": "2017-01-26T16:46:31Z"}'],
+         "Jaeger's own structures; ask its API for /api/traces, or write OTLP JSON"),
         (['{"traceId": "a", "id": "b", "timestamp": 5, "duration": 5, "message": "asked"}'],
          "no traces of OpenTelemetry (OTLP JSON), Jaeger or Zipkin (v2); if it is not a trace"),
         (['{"resource_spans": []}'], "no spans; export at least one trace"),
@@ -397,7 +406,9 @@ ASKED = document(WEB, STOCK)
          "this JSON is invalid or truncated"),
     ],
     ids=["empty", "no_span", "empty_trace", "circle", "backwards", "mixed", "operations",
-         "entries", "zipkin_1", "console", "log", "underscores", "search", "no_comma", "tail"],
+         "entries", "zipkin_1", "console",
+         "xray", "skywalking", "datadog", "structures",
+         "log", "underscores", "search", "no_comma", "tail"],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_line(tmp_path, files, refused):
     for k, text in enumerate(files):

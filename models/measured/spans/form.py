@@ -1,7 +1,7 @@
 """A form of traces: how its files are told from others, and how its spans are read."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.models.measured.spans.span import (
@@ -164,6 +164,30 @@ def plain_trace(identifier: str) -> str:
     """
     hexadecimal = _HEXADECIMAL.fullmatch(identifier)
     return identifier.lower().lstrip("0") or "0" if hexadecimal else identifier
+
+
+def caused(
+    links: Sequence[tuple[str, str]], parent: str
+) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+    """The trace and the parent of a span by its links, the first of which counts, and the others.
+
+    Spans with a parent in their own trace need no link; of these the trace is empty.
+
+    Parameters
+    ----------
+    links
+        The trace and the identifier of each span that it links to.
+    parent
+        The identifier of its parent; empty if there is none.
+
+    Examples
+    --------
+    >>> caused([("a1", "01"), ("a2", "02")], ""), caused([("a1", "01")], "03")
+    (('a1', '01', (('a2', '02'),)), ('', '03', (('a1', '01'),)))
+    """
+    if links and links[0][0] and nobody(parent) and not nobody(links[0][1]):
+        return *links[0], tuple(links[1:])
+    return "", parent, tuple(links)
 
 
 def lower_half(plain: str) -> str:

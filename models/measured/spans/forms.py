@@ -6,12 +6,13 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from headway.errors import MeasurementError
+from headway.models.measured.spans.flat import FLAT
 from headway.models.measured.spans.form import Form
 from headway.models.measured.spans.jaeger import JAEGER
 from headway.models.measured.spans.otlp import OTLP, UNDERSCORED
 from headway.models.measured.spans.zipkin import ZIPKIN
 
-FORMS = (UNDERSCORED, OTLP, JAEGER, ZIPKIN)
+FORMS = (UNDERSCORED, OTLP, JAEGER, ZIPKIN, *FLAT)
 """All forms, in the order in which they are tried."""
 
 

@@ -38,8 +38,22 @@ def surely_no_traces(content: bytes) -> bool:
 
 _OTHERS = (
     (
-        re.compile(r'"context"\s*:\s*\{[^{}]*"trace_id"'),
-        "a console exporter wrote it; let the collector's file exporter write OTLP JSON",
+        re.compile(r'"Segments"\s*:\s*\[|"trace_id"\s*:\s*"1-[0-9a-f]{8}-[0-9a-f]{24}"'),
+        "X-Ray's segments; let OpenTelemetry's collector receive them (awsxray) and write "
+        "OTLP JSON",
+    ),
+    (
+        re.compile(r'"traceSegmentId"|"segmentId"\s*:'),
+        "SkyWalking's segments; let its agents report to OpenTelemetry's collector (skywalking), "
+        "and that write OTLP JSON",
+    ),
+    (
+        re.compile(r'"_dd\.|"meta"\s*:\s*\{[^{}]*"span\.kind"'),
+        "Datadog's spans; let OpenTelemetry's collector receive them (datadog) and write OTLP JSON",
+    ),
+    (
+        re.compile(r'"operationName"\s*:.*"startTime"\s*:\s*"\d{4}-', re.DOTALL),
+        "Jaeger's own structures; ask its API for /api/traces, or write OTLP JSON",
     ),
     (
         re.compile(r'"(?:rootServiceName|spanSets?)"'),

@@ -9,15 +9,15 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from headway.errors import MeasurementError
 from headway.models.measured.spans.form import (
     Form,
+    caused,
     checked,
     labels_at,
     marked,
-    nobody,
     same_trace,
 )
 from headway.models.measured.spans.span import (
@@ -137,7 +137,7 @@ def _span(span: Any, service: str, source: str) -> Span:
         labels = labels_at(span, "attributes", source, wanted)
         name, peer = _told(name, tuple(labels.items()))
     status, state, links = found("status"), found("traceState"), found("links")
-    linked, parent, others = _linked(links, parent) if links else ("", parent, ())
+    linked, parent, others = caused(_links(links), parent) if links else ("", parent, ())
     if asks and same_trace(linked, trace):  # who asks within a trace is no receiver of a message
         linked = ""
     return Span(
@@ -157,22 +157,11 @@ def _span(span: Any, service: str, source: str) -> Span:
     )
 
 
-_Link: TypeAlias = tuple[str, str]
-"""The trace and the identifier of a span that is linked to."""
-
-
-def _linked(links: Any, parent: str) -> tuple[str, str, tuple[_Link, ...]]:
-    """The trace and the parent of a span by its links, the first of which counts, and the others.
-
-    Spans with a parent in their own trace need no link.
-    """
-    each = [
+def _links(links: Any) -> list[tuple[str, str]]:
+    return [
         (text_at(link, "traceId"), text_at(link, "spanId"))
         for link in (links if isinstance(links, list) else ())
     ]
-    if each and each[0][0] and nobody(parent) and not nobody(each[0][1]):
-        return *each[0], tuple(each[1:])
-    return "", parent, tuple(each)
 
 
 def attributes_that_tell(name: str, asks: bool) -> frozenset[str]:  # noqa: FBT001

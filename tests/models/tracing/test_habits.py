@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,20 @@ from headway.models.tracing.measured import Measured
 from headway.models.tracing.traced import TracedModel, model_traces
 from tests.models.tracing.test_traced_models import SHOP
 from tests.oracles.traced_services import play
-from tests.support.trace_forms import KINDS, as_jaeger, as_zipkin, in_base64, joined
+from tests.support.command import headway, refusal
+from tests.support.trace_forms import (
+    KINDS,
+    as_clickhouse,
+    as_go,
+    as_jaeger,
+    as_nezha,
+    as_python,
+    as_rcaeval,
+    as_table,
+    as_zipkin,
+    in_base64,
+    joined,
+)
 
 Document = dict[str, Any]
 
@@ -152,6 +165,18 @@ HABITS: dict[str, Callable[[list[Document]], str]] = {
     "labels as fields": lambda docs: "\n".join(json.dumps(_labels_as_fields(d)) for d in docs),
     "halves": lambda docs: "\n".join(json.dumps(_halved(doc, "stock")) for doc in docs),
     "halves first": lambda docs: "\n".join(json.dumps(_halved(doc, "web")) for doc in docs),
+    "by Python's console": lambda docs: "\n".join(
+        json.dumps(span, indent=4) for doc in docs for span in as_python(doc)
+    ),
+    "by Go's console": lambda docs: "\n".join(
+        json.dumps(span, indent="\t") for doc in docs for span in as_go(doc)
+    ),
+    "by ClickHouse": lambda docs: "\n".join(
+        json.dumps(row) for doc in docs for row in as_clickhouse(doc)
+    ),
+    "by ClickHouse, as CSV": lambda docs: as_table(
+        [row for doc in docs for row in as_clickhouse(doc)]
+    ),
     "capitals": lambda docs: "\n".join(json.dumps(_in_capitals(doc)) for doc in docs),
     "links": lambda docs: "\n".join(json.dumps(_linked(doc)) for doc in docs),
 }
@@ -187,6 +212,46 @@ def test_habits_change_no_call(tmp_path: Path, documents: list[Document], habit:
         assert each.messages == {}
 
 
+@pytest.mark.parametrize("rows", [as_rcaeval, as_nezha], ids=["RCAEval", "Nezha"])
+def test_data_sets_without_kinds_have_the_same_calls(
+    tmp_path: Path, documents: list[Document], rows: Callable[[Document], list[Document]]
+) -> None:
+    """Work then has what calls take beyond the server's span."""
+    usual = entries_in(tmp_path / "usual.jsonl", "\n".join(map(json.dumps, documents)))
+    text = as_table([row for document in documents for row in rows(document)])
+    found = entries_in(tmp_path / "shop.csv", text)
+    assert found.keys() == usual.keys()
+    for name, each in found.items():
+        other = usual[name]
+        assert (each.service, each.requests) == (other.service, other.requests)
+        stages, others = ([block.stages for block in x.doing.blocks] for x in (each, other))
+        assert stages == others
+        assert other.work - 2e-6 <= each.work < other.work + 0.002
+    read = json.loads(headway("read", tmp_path / "shop.csv", "--json").out)
+    assert len(read["points"]) == len({each.service for each in usual.values()})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"Timestamp": "2024-13-01 12:00:00"}, "the Timestamp of a span is '2024-13-01 12:00:00'"),
+        ({"Timestamp": ""}, "the Timestamp of a span is '', no whole number of ns since 1970"),
+        ({"Duration": "-4"}, "the Duration of a span is '-4', no whole number of ns since 1970"),
+        ({"SpanId": ""}, "a span has no identifier"),
+    ],
+)
+def test_broken_rows_are_refused_in_a_line(
+    tmp_path: Path, changed: Mapping[str, str], message: str
+) -> None:
+    row = {
+        "Timestamp": "2024-03-01 12:00:00.5", "TraceId": "a1", "SpanId": "01", "ParentSpanId": "",
+        "SpanName": "do", "SpanKind": "Server", "ServiceName": "web", "Duration": "1000",
+        "StatusCode": "Unset", **changed,
+    }  # fmt: skip
+    (tmp_path / "rows.csv").write_text(as_table([row]))
+    assert f"trace 'a1': {message}" in refusal("model", tmp_path / "rows.csv")
+
+
 def spans(service: str, start: int, took: int) -> Document:
     """A trace of one span [ms]."""
     span = {
@@ -209,3 +274,10 @@ def test_a_line_of_services_without_a_limit_names_a_few(tmp_path: Path) -> None:
     texts = {found.kind: found.text for found in modelled(path).findings}
     assert "e (at least 1) and 4 more; the model has no limit" in texts["threads_not_seen"]
     assert texts["no_time"].startswith("the spans of i take no time; they have no work")
+
+
+def test_what_is_nearly_a_trace_is_refused_alike_where_measurements_are_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "xray.json").write_text('{"Traces": [{"Id": "1", "Segments": []}]}')
+    assert "X-Ray's segments; let OpenTelemetry's" in refusal("read", tmp_path / "xray.json")

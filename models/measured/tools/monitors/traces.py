@@ -96,7 +96,18 @@ def _read(form: Form, text: str, source: str) -> list[Point]:
     ]
 
 
-UNDERSCORED, OTLP, JAEGER, ZIPKIN = (
+(
+    UNDERSCORED,
+    OTLP,
+    JAEGER,
+    ZIPKIN,
+    PYTHON,
+    GO,
+    CLICKHOUSE,
+    CLICKHOUSE_CSV,
+    RCAEVAL,
+    NEZHA,
+) = (
     tool_reader(
         f"{form.name} traces",
         form.recognises,
