@@ -32,6 +32,8 @@ from headway.records import dataclass
 _WIDTH = 1 << 20  # operations per service in the numbering of entries
 LEVELS = 10
 """Levels of recursion that are told apart; what is deeper counts as the last."""
+_SOON = 0.05  # of a call's length: by when it is cancelled after the answer to another
+_ROUNDED = 2e-6  # s: Jaeger and Zipkin write whole microseconds
 _DEEPEST = 100  # ancestors of a request that are looked at
 
 
@@ -216,6 +218,9 @@ def requests_of(spans: Spans) -> Requests:
     made = _made(spans, serving, owner, within)
     unanswered = (made.answer < 0) & (made.callee >= 0)
     given_up = (gives_up(spans, made.seen, made.answer) | unanswered) & ~made.message
+    hedged = _hedged(spans, made, given_up)
+    given_up &= ~hedged
+    made = made._replace(seen=np.where(hedged, made.answer, made.seen))
     failures = Failures(len(made.by), _repeated(spans, made), int(given_up.sum()))
     waits = made.seen[given_up]
     answered = made.answer[given_up] >= 0
@@ -335,6 +340,25 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
     )
     order = np.lexsort((spans.end[seen], spans.start[seen], made.by))
     return _Calls._make(column[order] for column in made)
+
+
+def _hedged(spans: Spans, made: _Calls, given_up: BoolArray) -> BoolArray:
+    """Calls that were given up as another of their request to the same entry had been answered.
+
+    Their caller waits for the first answer only, whichever call gets it.
+    """
+    good = ~given_up & ~made.message & (made.answer >= 0)
+    if not given_up.any() or not good.any():
+        return np.zeros(len(given_up), bool)
+    same = np.unique(np.stack([made.by, made.callee]), axis=1, return_inverse=True)[1].reshape(-1)
+    start, end = spans.start[made.seen], spans.end[made.seen]
+    rows = np.flatnonzero(good)[np.lexsort((end[good], same[good]))]
+    first = np.full(int(same.max()) + 1, -1)
+    first[same[rows[::-1]]] = rows[::-1]  # of each request and entry, the first to be answered
+    other = first[same]
+    meet = (other >= 0) & (start < end[other]) & (start[other] < end)
+    soon = np.abs(end - end[other]) <= _SOON * (end - start) + _ROUNDED
+    return np.asarray(given_up & (made.answer >= 0) & meet & soon)
 
 
 def _again(spans: Spans, above: IntArray) -> BoolArray:

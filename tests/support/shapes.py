@@ -93,6 +93,18 @@ class Drawing:
         self.spans.append((shape.service, span))
         return end if shape.waited else at
 
+    @property
+    def key(self) -> str:
+        """The identifier of the last span."""
+        key: str = self.spans[-1][1]["spanId"]
+        return key
+
+    def last(self, start: float, end: float) -> None:
+        """Let the last span last from one time to another [ms]."""
+        self.spans[-1][1].update(
+            startTimeUnixNano=str(round(start * 1e6)), endTimeUnixNano=str(round(end * 1e6))
+        )
+
     def text(self) -> str:
         """The document of all spans."""
         services: dict[str, list[dict[str, Any]]] = {}

@@ -20,6 +20,7 @@ from headway.models.measured.spans.span import (
     whole_time,
 )
 
+_HALF = 16  # digits of 64 bits
 _NAMED = {kind.name.lower(): kind for kind in SpanKind}
 
 
@@ -47,7 +48,7 @@ def _spans(documents: Iterable[Any], source: str) -> Iterator[Span | BrokenSpan]
             read = checked(_span, span, known, source)
             each.append(read)
             if not isinstance(read, BrokenSpan) and span.get("shared") is True:
-                shared.add((read.trace, read.key))
+                shared.add(_itself(read))
     joined = _joined(each, shared)
     for span in each:
         yield span if isinstance(span, BrokenSpan) else _related(span, joined)
@@ -98,10 +99,10 @@ def _joined(spans: Iterable[Span | BrokenSpan], shared: set[tuple[str, str]]) ->
         if span.kind.serves:
             serving.append(span)
         else:
-            there.add((span.trace, span.key))
+            there.add(_itself(span))
     served = {}
     for span in serving:
-        same = span.trace, span.key
+        same = _itself(span)
         if same in shared or same in there:
             served[same] = span.service
         else:
@@ -109,9 +110,18 @@ def _joined(spans: Iterable[Span | BrokenSpan], shared: set[tuple[str, str]]) ->
     return _Joined(there, served)
 
 
+def _itself(span: Span) -> tuple[str, str]:
+    """The lower half of its trace, as some tracers pass on no more, and its identifier."""
+    return span.trace[-_HALF:], span.key
+
+
+def _above(span: Span) -> tuple[str, str]:
+    return span.trace[-_HALF:], span.parent
+
+
 def _related(span: Span, joined: _Joined) -> Span:
     """A span with an identifier of its own, and its parent's."""
-    if span.kind.serves and (span.trace, span.key) in joined.served:
+    if span.kind.serves and _itself(span) in joined.served:
         return span._replace(key=_served(span.key), parent=_client(span, joined))
     return span._replace(parent=_caller(span, joined))
 
@@ -126,14 +136,14 @@ def _client(span: Span, joined: _Joined) -> str:
 
     Without one, it is the client's caller; clients outside have no span.
     """
-    elsewhere = span.parent and (span.trace, span.parent) not in joined.there
-    return span.key if elsewhere or (span.trace, span.key) in joined.there else span.parent
+    elsewhere = span.parent and _above(span) not in joined.there
+    return span.key if elsewhere or _itself(span) in joined.there else span.parent
 
 
 def _caller(span: Span, joined: _Joined) -> str:
     """The cause of a span: of two with its parent's identifier, the server if it is its own."""
-    server = joined.served.get((span.trace, span.parent))
-    if server is None or (server != span.service and (span.trace, span.parent) in joined.there):
+    server = joined.served.get(_above(span))
+    if server is None or (server != span.service and _above(span) in joined.there):
         return span.parent
     return _served(span.parent)
 

@@ -155,6 +155,9 @@ HABITS: dict[str, Callable[[list[Document]], str]] = {
     "zipkin lines, joined": lambda docs: "\n".join(
         json.dumps(span) for span in joined([s for doc in docs for s in as_zipkin(doc)], told=False)
     ),
+    "zipkin, joined, halves": lambda docs: json.dumps(
+        joined([s for doc in docs for s in as_zipkin(_halved(doc, "stock"))], told=False)
+    ),
     "zipkin traces": lambda docs: json.dumps(list(map(as_zipkin, docs))),
     "underscores": lambda docs: "\n".join(json.dumps(_underscored(doc)) for doc in docs),
     "underscores, batches": lambda docs: "\n".join(

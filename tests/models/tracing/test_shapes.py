@@ -115,19 +115,14 @@ def test_requests_with_one_span_more_hold_one_thread(tmp_path: Path) -> None:
         end = begin + draws.exponential(5.0)
         free[free.index(min(free))] = end
         trace = text.identifier(32)
-        text.draw(_fixed("GET", at, end), at, trace)
-        outer = text.spans[-1][1]["spanId"]
-        text.draw(_fixed("GET /page", at, end), at, trace, outer)
-        for _, span in text.spans[-2:]:
-            span["endTimeUnixNano"] = str(round(end * 1e6))
+        text.draw(_lasting("server", "web", "GET"), at, trace)
+        text.last(at, end)
+        text.draw(_lasting("server", "web", "GET /page"), at, trace, text.key)
+        text.last(at, end)
     answer = modelled(tmp_path, text.text())
     [entry] = answer.services.entries.values()
     assert (entry.operation, entry.requests) == ("GET /page", 2000)
     assert answer.services.pools["web"].threads == 2
-
-
-def _fixed(name: str, at: float, end: float) -> Shape:
-    return Shape("server", "web", name, (end - at,))
 
 
 BEGUN = {
@@ -183,6 +178,45 @@ def test_messages_taken_several_at_once_are_received(
     assert load.traces == REQUESTS
     whole = spent(text, KINDS["server"], KINDS[kind])
     assert total(answer) == pytest.approx(whole, rel=0.02)
+
+
+def _hedged(draws: np.random.Generator, delay: float) -> tuple[float, float, float]:
+    """When the first of two calls is answered, and how long both work [ms]."""
+    one, other = draws.exponential(5.0, 2)
+    return min(one, delay + other), one, other
+
+
+@pytest.mark.parametrize("delay", [0.0, 8.0], ids=["at once", "after a while"])
+def test_calls_that_are_cancelled_after_an_answer_race_for_it(tmp_path: Path, delay: float) -> None:
+    """The store works on. Of two at once, the first answer takes half of the mean."""
+    draws, text, at = np.random.default_rng(8), Drawing(), 1.7e12
+    twice = 0
+    for _ in range(1000):
+        at += draws.exponential(40.0)
+        first, *works = _hedged(draws, delay)
+        trace = text.identifier(32)
+        text.draw(_lasting("server", "web", "page"), at, trace)
+        text.last(at, at + first)
+        page = text.key
+        for work, begun in zip(works, (at, at + delay), strict=True):
+            if begun < at + first:
+                answered = begun + work <= at + first + 1e-9
+                text.draw(_lasting("client", "web", "read", failed=not answered), at, trace, page)
+                text.last(begun, at + first)
+                text.draw(_lasting("server", "store", "read"), at, trace, text.key)
+                text.last(begun, begun + work)
+                twice += begun > at
+    answer = modelled(tmp_path, text.text())
+    entries = by_name(answer)
+    assert entries.keys() == {("web", "page"), ("store", "read")}
+    assert entries["store", "read"].requests == (1000 + twice if delay else 2000)
+    assert entries["store", "read"].work == pytest.approx(0.005, rel=0.1)
+    [compared] = answer.compared
+    assert compared.difference == pytest.approx(0, abs=0.05)
+
+
+def _lasting(kind: str, service: str, name: str, failed: bool = False) -> Shape:
+    return Shape(kind, service, name, (), failed)
 
 
 def many(names: list[str]) -> str:
