@@ -7,7 +7,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -242,7 +242,7 @@ _MANY = 100_000
 """Objects made between two collections of garbage: more than imports make, up to 70,000."""
 
 GREETING = """\
-headway says what load a computer system can carry, and how sure that is.
+headway says what load a computer system can carry, and how sure the answer is.
 
   headway audit load_tests/wrk          Can this load test be trusted?
   headway fit server --data load_tests/wrk
@@ -334,27 +334,15 @@ def _quieten() -> None:
     warnings.simplefilter("ignore", RuntimeWarning)
 
 
-def _alike(name: str, names: Sequence[str]) -> Sequence[str]:
-    """The offered names that are close to a typing error, or all."""
-    from difflib import get_close_matches
-
-    return get_close_matches(name, names, cutoff=0.75) or names
-
-
-def _example(context: click.Context) -> str:
-    """How a command is used: the first form of its help."""
-    forms = forms_of(context.command)
-    return f"as in {forms[0]}" if forms else f"see {context.command_path} --help"
-
-
 def _message(error: Exception) -> str:
-    text: Any = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    if isinstance(error, click.MissingParameter) and error.ctx is not None:
-        text = f"{text.rstrip('.')}; {_example(error.ctx)}"
-    if isinstance(error, click.NoSuchOption) and error.possibilities:
-        near = _alike(error.option_name, error.possibilities)
-        text = f"no such option {error.option_name}; did you mean {', '.join(near)}?"
-    return shortened(visible(" ".join(str(text).split())))
+    text = str(error)
+    if isinstance(error, click.UsageError):
+        from headway.cli.refused import usage
+
+        text = usage(error, forms_of(error.ctx.command) if error.ctx else ())
+    elif isinstance(error, click.ClickException):
+        text = error.format_message()
+    return shortened(visible(" ".join(text.split())))
 
 
 def _leave(message: str, code: int) -> NoReturn:

@@ -213,7 +213,7 @@ _y_option = click.option(
     help="Column of the measured output.",
     shell_complete=_complete_column,
 )
-_UNIT, _STATED = twins("--unit, --role, --clients", "What files omit: --where, --rate, --arrivals.")
+_UNIT, _STATED = twins("--unit, --role, --clients", "What files omit; also --where, --rate...")
 _unit_option = click.option(
     "--unit",
     cls=_UNIT,

@@ -98,8 +98,22 @@ class _Lines:
         now = monotonic()
         if now - self.last >= EVERY:
             self.last = now
-            done = f"{min(self.done / self.steps, 1.0):.0%} after {now - self.start:.0f} s"
-            click.echo(f"{doing or self.what}: {done}", err=True)
+            share, spent = min(self.done / self.steps, 1.0), now - self.start
+            left = f", about {duration(spent / share - spent)} to go" if share else ""
+            click.echo(f"{doing or self.what}: {share:.0%} after {spent:.0f} s{left}", err=True)
+
+
+def duration(seconds: float) -> str:
+    """A time that is only estimated, in words.
+
+    Examples
+    --------
+    >>> duration(47.0), duration(600.0), duration(2e5)
+    ('47 s', '10 minutes', '56 hours')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
 
 
 @contextmanager

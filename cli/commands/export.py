@@ -62,12 +62,12 @@ def command(
 ) -> None:
     """Write predictions beside measurements."""
     if openmetrics == dashboard:
-        raise InvalidParameter("say what to write: --openmetrics, or --dashboard")
+        raise InvalidParameter("give --openmetrics or --dashboard: what is to be written")
     if out is not None:
         check_place(out)
     if dashboard:
         if model is not None or data:
-            raise InvalidParameter("a dashboard is for every model; leave out MODEL and --data")
+            raise InvalidParameter("one dashboard serves every model; leave out MODEL and --data")
         from headway.models.reports.templates import shipped
 
         text = shipped("grafana.json")

@@ -33,7 +33,7 @@ FORMS = (
 @click.option(
     "--metrics",
     metavar="FILE",
-    help="Processors that each service (not each entry) kept busy: CSV, or JSON of Prometheus.",
+    help="Processors that each service (not each entry) kept busy: CSV, or JSON from Prometheus.",
 )
 @click.option(
     "--clients",

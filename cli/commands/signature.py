@@ -213,7 +213,7 @@ def loggp(
     "--processors",
     default="",
     metavar="N[,N...]",
-    help="Processors of files that do not say, in order.",
+    help="Processors of each file that does not say, in order.",
 )
 @click.option("--per-machine", type=Whole(), metavar="N", help="Processors of one machine.")
 @click.option(
@@ -280,7 +280,7 @@ def storage(
     output_format: Format | None,
     plot: Drawing | None,
 ) -> None:
-    """Tell how many accelerators storage feeds.
+    """Find how many accelerators storage can feed.
 
     FILES are summaries of MLPerf Storage, folders of them, or a table of them. Each system has the
     stall of a batch, and the least and largest number of accelerators that stay as busy as asked.

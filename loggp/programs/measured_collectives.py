@@ -341,7 +341,7 @@ def _check_inside(level: CollectiveLevel, processors: int, fit: CollectiveFit) -
         msg = f"n = {processors} cannot be predicted, {nearest}: {why}; measure a further n"
         raise MeasurementError(msg)
     if level.per_machine and processors % level.per_machine:
-        msg = f"n = {processors} is no multiple of the {level.per_machine} of a node"
+        msg = f"n = {processors} is not a multiple of the {level.per_machine} of a node"
         raise MeasurementError(msg)
     if processors <= level.counts[-1]:
         return

@@ -22,15 +22,15 @@ from headway.queueing.retries.times import TimedQueue
 from headway.queueing.retries.tipping import Tipping, curve, tipping
 from headway.records import dataclass
 
-_POISSON = "attempts are taken as a Poisson stream; bursts as a fluid, without chance"
+_POISSON = "attempts are treated as a Poisson stream, and bursts as a fluid without randomness"
 _SHORT = (
-    "attempts bunch together at so short a timeout, so the good state is worse than this "
+    "with so short a timeout attempts come in bunches, so the good state is worse than this "
     "and tips sooner; headway solve follows each attempt"
 )
-_UNKNOWN = "how long a state lasts is not known here: too many clients are away to be simulated"
-_AT_LEAST = "too few good states ended in 5,000,000 attempts: that is exceeded in 95 of 100 cases"
+_UNKNOWN = "how long a state lasts is not known here: too many clients are backing off to be simulated"
+_AT_LEAST = "too few good states ended in 5,000,000 attempts: they last longer in 95 of 100 cases"
 _AT_ONCE = (
-    "who is refused and asks again at once is refused again, so states in which many are refused "
+    "a client that is refused and retries at once is refused again, so states with many refusals "
     "are better than this; headway solve follows each attempt"
 )
 _BUDGET = "with a retry budget, the good state lasts at least as long as without one"
@@ -99,7 +99,7 @@ class Retries(Answer):
         >>> graph = ModelGraph("server").station("server", MMm(0.008, 4))
         >>> graph = graph.impatient({"timeout": 0.1, "retries": 3})
         >>> retries(graph.at(arrival_rate=400.0)).doubts[0]
-        'attempts are taken as a Poisson stream; bursts as a fluid, without chance'
+        'attempts are treated as a Poisson stream, and bursts as a fluid without randomness'
         """
         return tuple(self._doubts())
 
@@ -165,15 +165,15 @@ def retries(model: Model) -> Retries:
         raise GraphError(msg)
     if model.network_kind is not NetworkKind.CLIENTS:
         msg = (
-            f"{model.name}: its clients wait for ever; give its arrivals a timeout and retries, as "
-            'timeout = "1 s" and retries = 3'
+            f"{model.name}: its clients never give up; give its arrivals a timeout and retries, such "
+            'as timeout = "1 s" and retries = 3'
         )
         raise GraphError(msg)
     network = network_with_clients(model)
     if network.clients is None or not network.clients.gives_up:
         msg = (
             f"{model.name}: its clients never time out; give its arrivals a timeout and retries, "
-            'as timeout = "1 s" and retries = 3'
+            'such as timeout = "1 s" and retries = 3'
         )
         raise GraphError(msg)
     next(choose(network, "attempts"))  # refuses what the method does not solve

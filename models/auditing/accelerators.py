@@ -26,7 +26,7 @@ CONTRADICTS = FindingKind(
 NO_COMPUTATION = FindingKind(
     "no_computation_time",
     Severity.WARNING,
-    "accelerators of which no time of computation is published, so that nothing tells their waits",
+    "accelerators without a published computation time, so that their waits are unknown",
     "or read its throughput alone",
 )
 

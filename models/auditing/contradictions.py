@@ -47,15 +47,15 @@ _FACTOR = 2.0  # between the number in a device as printed and throughput times 
 ORDER = FindingKind(
     "times_out_of_order",
     Severity.ERROR,
-    "response times that exclude one another: a percentile below a lower one, or a mean, `value`, "
-    "that shortest, longest time and percentiles do not allow",
+    "response times that contradict each other: a percentile below a lower one, or a mean, "
+    "`value`, that shortest time, longest time and percentiles rule out",
     "at least one of these numbers is wrong: check the columns and their units",
 )
 TAIL = FindingKind(
     "mean_above_tail",
     Severity.WARNING,
     "a mean time `value` above the highest percentile, from the 99th on",
-    "the percentiles may end at the longest time that the tool can store: use neither before you "
+    "the percentiles may end at the longest time that the tool can store: use neither until you "
     "know which is right",
 )
 CYCLE = FindingKind(
@@ -68,8 +68,8 @@ COUNTS = FindingKind(
     "counts_differ",
     Severity.ERROR,
     "rate times duration, `value`, differs by more than 10% from the number of requests",
-    "the tool stopped storing times, or its clock or a number is wrong: find out which before you "
-    "use this point",
+    "the tool stopped storing times, or its clock or one number is wrong: find out which before "
+    "you use this point",
 )
 LONGER = FindingKind(
     "longer_than_test",

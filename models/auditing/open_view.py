@@ -23,7 +23,7 @@ MOST_CLIENTS = 10_000
 FEWEST = 4
 """Fewest populations that determine the server."""
 
-_FEW = f"it takes runs with at least {FEWEST} numbers of clients"
+_FEW = f"runs at {FEWEST} or more numbers of clients are needed"
 
 BANDS: Mapping[float, tuple[float, float]] = {0.5: (0.03, 0.4), 0.7: (0.12, 0.35), 0.9: (0.12, 0.4)}
 """By largest utilisation: relative errors of mean and percentiles that covered nine of ten of 100

@@ -26,8 +26,8 @@ ERRORS = FindingKind(
     "errors",
     Severity.WARNING,
     "a share `value` of requests failed; an error from 10% on",
-    "failed requests take other times than good ones, short if refused and long if they time out: "
-    "fix the failures, or exclude such points",
+    "failed requests distort times: they are short if refused, and long if they time out; fix the "
+    "failures, or exclude such points",
 )
 FALLS = FindingKind(
     "throughput_falls",
@@ -38,7 +38,7 @@ FALLS = FindingKind(
 SHORT = FindingKind(
     "short_run",
     Severity.WARNING,
-    "a run of less than 30 response times",
+    "a run shorter than 30 response times",
     "too short for a steady state: run longer",
 )
 DRIFT = FindingKind(
@@ -52,7 +52,7 @@ REPEATS = FindingKind(
     "pure_error",
     Severity.NOTE,
     "the relative scatter `value` of repeats within their loads",
-    "larger errors of a model are lack of fit",
+    "a model with larger errors than this does not fit",
 )
 MIXED = FindingKind(
     "mixed",
@@ -124,7 +124,7 @@ def falls(points: Sequence[Point]) -> Iterator[Finding]:
         past = low[low > curve.loads[top]]
         yield FALLS.finding(
             f"throughput falls by {fall:.0%} past its peak of {four_digits(math.exp(bent[top]))} "
-            "op/s, more than it scatters",
+            "op/s, by more than its scatter",
             [k for k, point in enumerate(points) if point.load in past],
             fall,
         )

@@ -25,7 +25,7 @@ STEADY = FindingKind(
     "rate_not_steady",
     Severity.WARNING,
     "loads whose rate of requests from outside changes by a factor `value` within",
-    "its mean response time is not that of its mean rate: cut it into shorter loads (headway model "
+    "its mean response time is not the one at its mean rate: cut it into shorter loads (headway model "
     "--window)",
 )
 

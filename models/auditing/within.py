@@ -61,13 +61,13 @@ CHANGE = FindingKind(
     "change_within_run",
     Severity.WARNING,
     "response times of a run change by a factor `value` at one time, or between two",
-    "this is no single steady state: find out what changed, and use one part (--window)",
+    "the run has more than one steady state: find out what changed, and use one part (--window)",
 )
 TREND = FindingKind(
     "trend_within_run",
     Severity.WARNING,
     "response times drift by a factor `value` from the start to the end of a run",
-    "this is no steady state, and its mean depends on its length: find out what grows",
+    "the run never settles, so its mean depends on its length: find out what grows",
 )
 STALLS = FindingKind(
     "stalls",
@@ -240,8 +240,8 @@ def _warm_up(course: Course, _: RunShape) -> _Change | None:
         return None
     until = _time(course, end)
     sentence = (
-        f"response time settles only {four_digits(until)} s after the start: it is {{}} in the "
-        "mean until then, and {} in the second half, so that the mean of the run is {}"
+        f"response time settles only {four_digits(until)} s after the start: it averages {{}} "
+        "until then, {} in the second half, and {} over the whole run"
     )
     return _Change(WARM_UP, until, _ratio(whole, late), sentence, (early, late, whole))
 
@@ -250,7 +250,7 @@ def _step(course: Course, shape: RunShape) -> _Change | None:
     before, after = _mean(course, 0, shape.first), _mean(course, shape.first, PARTS)
     sentence = (
         f"response time changes {four_digits(_time(course, shape.first))} s after the start, from "
-        f"{{}} in the mean to {{}}, {_times(after / before)}"
+        f"an average of {{}} to {{}}, {_times(after / before)}"
     )
     return _Change(CHANGE, after / before, _ratio(before, after), sentence, (before, after))
 
@@ -261,7 +261,7 @@ def _patch(course: Course, shape: RunShape) -> _Change | None:
     spent, count = (sum(sum(each[p]) for p in parts) for each in (course.sums, course.counts))
     outside = spent / count
     sentence = (
-        f"response time is {{}} in the mean from {four_digits(_time(course, shape.first))} to "
+        f"response time averages {{}} from {four_digits(_time(course, shape.first))} to "
         f"{four_digits(_time(course, shape.last))} s after the start, and {{}} before and after, "
         f"{_times(inside / outside)}"
     )

@@ -391,6 +391,6 @@ def _moment(cell: str, seconds: float, where: str) -> float:
             return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6
         point = datetime.fromisoformat(text)
     except ValueError:
-        msg = f"{where}: {quoted(cell)} is no time; write seconds, 08:30, or 2026-11-25T08:30:00"
+        msg = f"{where}: {quoted(cell)} is not a time; write seconds, 08:30, or 2026-11-25T08:30:00"
         raise MeasurementError(msg) from None
     return (point if point.tzinfo else point.replace(tzinfo=UTC)).timestamp()

@@ -34,7 +34,7 @@ def draws_of(
     names, rows = lines[0], lines[1:]
     for name in names:
         if name not in parameters or parameters[name].interval is None or names.count(name) > 1:
-            msg = f"{name} in its first line is no parameter with ci95, or stands there twice"
+            msg = f"{name} in its first line is not a parameter with ci95, or is given twice"
             raise place.error(msg, *_PLACE)
     if not rows or any(len(row) != len(names) for row in rows):
         msg = f"each line after the first must hold {len(names)} numbers: {', '.join(names)}"

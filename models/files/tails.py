@@ -23,7 +23,7 @@ def _percent(key: str, place: KeyLines) -> float:
     except ValueError:
         percent = -1.0
     if not 0 < percent < 100:
-        msg = f"{key} is no percentage between 0 and 100; write for example 99 = 1.1"
+        msg = f"{key} is not a percentage between 0 and 100; write for example 99 = 1.1"
         raise place.error(msg, "tails", key)
     return percent
 

@@ -2,6 +2,7 @@
 
 import os.path
 
+from headway.errors import ModelFileError, UnknownModel
 from headway.models.files.intake import STDIN
 from headway.models.files.reading import read_model
 from headway.models.files.shipped import catalogue_model, is_own
@@ -37,7 +38,13 @@ def find_model(name_or_path: str) -> Model:
     is_path = name_or_path.endswith(".toml") or "/" in name_or_path or name_or_path == STDIN
     if is_path or os.path.isfile(name_or_path):  # noqa: PTH113 - takes any name at all
         return read_model(name_or_path)
-    return catalogue_model(name_or_path)
+    try:
+        return catalogue_model(name_or_path)
+    except UnknownModel:
+        if not os.path.isdir(name_or_path):  # noqa: PTH112 - as above
+            raise
+    msg = f"{name_or_path}: is a folder; give the path of a model file in it"
+    raise ModelFileError(msg)
 
 
 def is_foreign(path: str) -> bool:

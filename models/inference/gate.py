@@ -156,13 +156,13 @@ def _change(one: Difference, builds: Builds, verdict: Verdict) -> str:
         return f"{known}: worse by more than {allowed}"
     if verdict is Verdict.PASSED:
         return f"{known}: not worse by more than {allowed}"
-    may = "is worse, perhaps" if one.is_worse else "may be worse"
+    may = "is probably worse" if one.is_worse else "may be worse"
     if builds.has_enough:
         usual = f"{counted(builds.fewest, 'run')} of each load and build"
-        return f"{known}: {may} by more than {allowed}; {usual} mostly tell, but not here: add some"
+        return f"{known}: {may} by more than {allowed}; {usual} usually decide, but not here: add more"
     if builds.runs is None:
-        return f"{known}: {may} by more than {allowed}; measure each load more than once to tell"
+        return f"{known}: {may} by more than {allowed}; measure each load more than once to decide"
     return (
-        f"{known}: {may} by more than {allowed}; more runs would tell ({allowed} takes "
+        f"{known}: {may} by more than {allowed}; more runs would decide ({allowed} takes "
         f"{counted(builds.runs, 'run')} of each load and build)"
     )

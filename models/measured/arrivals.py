@@ -155,7 +155,7 @@ def pooled_arrivals(logged: Iterable[Gaps], source: str) -> float:
     if unlike:
         low, high = (four_digits(end(e.scv for e in every)) for end in (min, max))
         msg = (
-            f"{source}: requests arrived unlike at different loads, with an scv of {low} to "
+            f"{source}: requests arrived differently at different loads, with an scv of {low} to "
             f"{high}; use points of one kind (--from, --to), or state one scv with --arrivals"
         )
         raise MeasurementError(msg)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.errors import MeasurementError
+from headway.errors import MeasurementError, quoted
 from headway.models.language.units import Unit, compatible, is_counted
 from headway.models.measured.cells import Observed
 from headway.models.measured.measurements import Measurements
@@ -227,6 +227,11 @@ def _may_be(measurements: Measurements, roles: Sequence[Role]) -> str:
             names = " or ".join(role.name for role in unsure(column))
             return f"; {column.header} may be {names}: use {_option(column, some[0])}"
     left = [c for c in measurements.columns.values() if part_of(c) is None and not c.role]
+    for column in left:
+        title, _, unit = column.header.rpartition("_")
+        part = titled(title) if title and not column.unit.text else None
+        if part is not None and part.role in roles:
+            return f"; {quoted(unit)} in {column.header} is not a unit: write {part.role.written}"
     alike = [column for column in left if column.unit.text and fits(column.unit, roles[0])]
     if len(alike) != 1:
         return ""

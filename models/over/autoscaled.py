@@ -129,7 +129,7 @@ def _check_scales(terms: "AutoscalerTerms", law: Autoscaler, serving: "_Serving"
     fewest, most = int(law.minimum), int(law.maximum)
     if fewest < most and serving(fewest) == serving(most):
         msg = (
-            f"autoscaler: it scales {terms.scales}, and {serving.name} serves alike with {fewest} "
+            f"autoscaler: it scales {terms.scales}, and {serving.name} serves the same with {fewest} "
             f'and with {most} of them; write servers = "{terms.scales}" there'
         )
         raise GraphError(msg)
@@ -146,8 +146,8 @@ def scaled_station(model: "Model", network: TimedNetwork, law: Autoscaler) -> Sc
     place, served = _station_of(model, network, law)
     if law.warm_up:
         msg = (
-            f"{network.stations[place].name}: replicas that are slower at first are followed by "
-            "method forward alone, at one queue; leave warm_up out"
+            f"{network.stations[place].name}: only method forward, at one queue, can follow "
+            "replicas that are slower at first; leave warm_up out"
         )
         raise GraphError(msg)
     looks = looks_of(law, float(network.edges[0]), float(network.edges[-1]))

@@ -68,7 +68,7 @@ def own_day(model: "Model", length: float | None) -> Day:
         )
         raise GraphError(msg)
     if length is None:
-        msg = f"{model.name}: how long is the day? give --over a time such as 24h"
+        msg = f"{model.name}: the length of the day is unknown; give --over a time such as 24h"
         raise GraphError(msg)
     edges = np.linspace(0.0, length, FINE + 1)
     return Day(tuple(edges.tolist()), tuple(rates_over(model, edges).tolist()))
@@ -162,7 +162,7 @@ def check_followed(model: "Model") -> None:
         raise GraphError(msg)
     given = model.at(arrival_rate=1.0) if graph.needs_arrival_rate else model
     if points_shape(given.inputs) not in ((), (1,)):
-        msg = f"{model.name}: a day is of one operating point; give one value of each parameter"
+        msg = f"{model.name}: a day needs one operating point; give one value of each parameter"
         raise GraphError(msg)
 
 
@@ -246,14 +246,14 @@ def _lacking(place: SimulatedStation, plan: Blueprint) -> str:
     (jobs,) = plan.classes
     delay = not np.isfinite(serving.servers)
     if jobs.clients is not None:
-        return "its clients give up, which no law of time follows; use method simulation"
+        return "its clients give up, which has no formula over time; use method simulation"
     if any(stream.scv != 1 or stream.batch is not None for stream in jobs.streams):
         return "its arrivals are not Poisson; use method simulation"
     if serving.queues > 1 or serving.needed or serving.paces or serving.budget:
-        return "no law of time follows such a station; use method simulation"
+        return "such a station has no formula over time; use method simulation"
     if place.by_turns or (place.shared and not delay):
         return (
-            f"laws of time are for jobs in order of arrival, not {place.discipline}; use method "
+            f"formulas over time need jobs in order of arrival, not {place.discipline}; use method "
             "simulation"
         )
     if not delay and (serving.scv != 1 or any(scv != 1 for scv in place.scvs.values())):

@@ -170,7 +170,7 @@ def _of_points(points: FloatArray, source: str) -> Day:
         msg = f"{source}: all requests have the same time"
         raise MeasurementError(msg)
     if length > LONGEST:
-        msg = f"{source}: requests come over more than ten years; give all times in one unit"
+        msg = f"{source}: requests span more than ten years; give all times in one unit"
         raise MeasurementError(msg)
     step = nice_step(length, max(1, min(MOST_RATES, len(points) // FEWEST_REQUESTS)))
     count = max(int(np.floor(length / step)), 1)

@@ -111,7 +111,7 @@ def over_model(
     if method == "auto" and _is_short(asked.network):
         return asked.played()
     msg = (
-        f"method {found.method} knows no share over a target here; use method simulation, or leave "
+        f"method {found.method} gives no share over a target here; use method simulation, or leave "
         "--target out"
     )
     raise InvalidParameter(msg)
@@ -344,8 +344,8 @@ def _rates(model: "Model", load: Day, edges: FloatArray) -> FloatArray:
     if model.graph.arrival_courses:
         return rates
     msg = (
-        f"{model.name}: its arrivals have a rate of their own, so a day does not change it; let "
-        "them be arrival_rate"
+        f"{model.name}: its arrivals have a rate of their own, which a day does not change; "
+        "make it arrival_rate"
     )
     raise GraphError(msg)
 
@@ -464,7 +464,7 @@ def _approximate(network: TimedNetwork, name: str, error: Error, *, changes: boo
     law = "what the autoscaler sees is taken as normally distributed" if changes else name
     found = [] if error.exact else [f"{law}: {error}"]
     if changes or any(len(station.services) > 1 for station in network.stations):
-        found.append("response times assume that capacity stays as it was at arrival")
+        found.append("response times assume that capacity does not change after an arrival")
     return "; ".join(found)
 
 
@@ -475,7 +475,7 @@ def _said(load: Day) -> tuple[str, ...]:
 def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ...]:
     notes = [*_said(load)]
     if not means.met:
-        notes.append("response times are means: jobs there over jobs that come, or by station")
+        notes.append("response times are means: jobs present over arrival rate, or summed over stations")
     if network.start is None:
         notes.append("starts in the steady state at the first rate")
     return tuple(notes)

@@ -75,9 +75,9 @@ def _with(point: Point, scv: float | None) -> Point:
 
 def _logged(point: Point) -> Gaps:
     """The interarrival times at a point, if they are enough."""
-    why = "the file has no single requests" if point.gaps is None else point.gaps.lacking
+    why = "the file does not list single requests" if point.gaps is None else point.gaps.lacking
     if point.course is not None and point.gaps is None:
-        why = "its requests are too far from the order in which they were sent"
+        why = "its requests are too far out of the order in which they were sent"
     if why or point.gaps is None:
         msg = (
             f"{point.file}: --arrivals trace needs a log of requests ({LOGS}), but {why}; say "
@@ -100,6 +100,6 @@ def _notes(logged: Sequence[Gaps]) -> tuple[str, ...]:
         return (said,)
     related = (
         f"times between requests are correlated (up to {four_digits(closest.correlation)}): they "
-        "came in bursts, which an scv does not tell, so that waits are longer than predicted"
+        "came in bursts, which an scv does not describe, so waits are longer than predicted"
     )
     return said, related

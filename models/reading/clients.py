@@ -194,13 +194,13 @@ class Told:
         for text in self.texts:
             found = {name: n for name in files if (n := _told(text, name)) is not None}
             if not found:
-                msg = f"{self.option} {text}: fits none of the files {_some(files)}"
+                msg = f"{self.option} {text}: matches none of the files {_some(files)}"
                 raise MeasurementError(msg)
             known |= found
         without = [name for name in files if name not in known]
         if self.texts and without:
             msg = (
-                f"{self.option} says nothing of {len(without)} of {counted(len(files), 'file')}: "
+                f"{self.option} gives no number for {len(without)} of {counted(len(files), 'file')}: "
                 f"{_some(without)}; add {self.option} FILE=NUMBER for each"
             )
             raise MeasurementError(msg)

@@ -97,7 +97,7 @@ def check_one_system(table: Measurements) -> None:
         words = dict.fromkeys(table.labels[column])
         first = next(iter(words))
         msg = (
-            f"{table.source}: column {column} parts it into {counted(len(words), 'system')} "
+            f"{table.source}: column {column} splits it into {counted(len(words), 'system')} "
             f"({some_of(words, _SHOWN)}); take one, such as --where {column}={first}"
         )
         raise MeasurementError(msg)

@@ -20,11 +20,11 @@ from headway.models.tables.description import (
 from headway.models.tables.table import Column, Table
 from headway.numerals import digits
 
-BLIND = "nothing says what the load was, so hardly anything could be checked"
+BLIND = "the files do not say what the load was, so hardly anything could be checked"
 """Note on points without a load, if no check found anything."""
 
 _TIME = unit("s")
-_OPEN = "what clients that do not wait for answers would see at these rates"
+_OPEN = "what open clients would see at these rates"
 
 
 def describe(audit: Audit) -> Description:

@@ -29,9 +29,9 @@ def methods_tables() -> list[Table]:
     )
     notes = (
         "exact: where its needs are met; each answer states what is approximate about it",
-        "the others are asked for the model's answer",
+        "methods without a row here answer other questions about the model",
     )
-    more = ("headway methods MODEL: which apply, what each costs and may miss, and why not",)
+    more = ("headway methods MODEL: which of them apply, at what cost and error, and why others do not",)
     return [Table("methods", about, notes[:1]), Table("what they need", needs, (notes[1], *more))]
 
 

@@ -88,18 +88,18 @@ def _known(value: float | None) -> float | None:
 _WORDS = {
     "load": "load",
     "bad_state_from": "a bad state is possible above",
-    "bad_lasting_from": f"and lasts for {LASTING:,} requests on average above",
+    "bad_lasting_from": f"the bad state lasts {LASTING:,} requests above",
     "good_state_up_to": "a good state is possible up to",
-    "lasting_up_to": f"and lasts for {LASTING:,} requests on average up to",
-    "pulse": "burst that tips it over",
-    "tips_after": "tips by chance after, on average",
-    "alone_from": "tips by chance after, at least",
-    "alone_to": "tips by chance after, at most",
-    "bad_ends_after": "the bad state ends by chance after",
-    "bad_lasts_at_least": "the bad state lasts on average for at least",
+    "lasting_up_to": f"the good state lasts {LASTING:,} requests up to",
+    "pulse": "requests in a burst that tips it over",
+    "tips_after": "mean time until it tips by chance",
+    "alone_from": "mean time until it tips by chance, at least",
+    "alone_to": "mean time until it tips by chance, at most",
+    "bad_ends_after": "mean time until the bad state ends by chance",
+    "bad_lasts_at_least": "mean duration of the bad state, at least",
     "growth_per_s": "queue growth in the bad state",
-    "drain_per_s": "time to drain each second of the bad state",
-    "drain_sure_after": "and within 10% in 95 of 100, if it lasts over",
+    "drain_per_s": "recovery time per second in the bad state",
+    "drain_sure_after": "within 10% in 95 of 100 cases, if it lasts over",
 }
 
 
@@ -114,13 +114,13 @@ def _summary(retries: Retries, scale: Scale) -> Table:
 def _notes(retries: Retries) -> Iterator[str]:
     found = retries.tipping
     if found.folds is None and found.states[-1].grows:
-        yield "each load has one state only, and at this one the queue grows"
+        yield "there is only one state at each load, and at this load the queue grows"
     elif found.folds is None:
-        yield "each load has one state only: retries cannot tip it over"
+        yield "there is only one state at each load: retries cannot tip it over"
     elif isnan(found.pulse):
         yield "there is no good state at this load"
     elif found.pulse == inf:
-        yield "no burst was found that tips it over at this load"
+        yield "no burst was found that would tip it over at this load"
 
 
 def _document(retries: Retries) -> dict[str, Any]:

@@ -106,4 +106,4 @@ def _notes(storage: MeasuredStorage) -> Iterator[str]:
     )
     yield "AU, stall of a batch and what is read are those of the highest N"
     if any(system.rises for system in storage.systems):
-        yield "*: AU rises with N, as in no closed network: runs differ in more than N"
+        yield "*: AU rises with N, which no closed network shows: runs differ in more than N"

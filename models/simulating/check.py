@@ -157,7 +157,7 @@ def check_model(
 def _with_percentiles(solution: Solution, percentiles: Sequence[float]) -> tuple[Solution, str]:
     """The solution with percentiles; or without them, and the reason."""
     if percentiles and solution.model.graph.layers:
-        why = "no law of times of layered services is known"
+        why = "layered services have no formula for these times"
         return solution, f"{', '.join(map(percentile_name, percentiles))}: {why}"
     try:
         return solution.with_percentiles(percentiles), ""

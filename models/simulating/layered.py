@@ -82,7 +82,7 @@ def layered_replica(
     after, window = run.waiting, run.window()
     if name := piling_up(run.system, before, after, window.counts[0]):
         msg = (
-            f"entry {name}: its queue grows without limit, so it cannot be simulated; send or ask "
+            f"entry {name}: its queue grows without limit, so it cannot be simulated; send it "
             "less, or give its task more threads"
         )
         raise Saturated(msg)

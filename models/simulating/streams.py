@@ -17,7 +17,7 @@ SPREAD_ARRIVALS = (
 
 
 BATCHES = "a batch comes in at one station, all its jobs at the same time"
-TRACED = "times between arrivals are those of a trace, in its order, and again from its start"
+TRACED = "times between arrivals are those of a trace, in its order, repeated from the start"
 CHANGING = "rates of arrivals change with time; answers are averages over whole periods"
 
 

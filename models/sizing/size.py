@@ -134,8 +134,8 @@ class Size(Kept, Answer):
         is_percentile = any(percent_of(goal.output) is not None for goal in self.goals)
         what = "a percentile" if is_percentile else "a mean"
         return (
-            f"tested on simulated servers that none of the forms describes: of the sizes found for "
-            f"{what} at 95%, {100 * HELD[is_percentile]:.0f}% met their target"
+            f"on simulated servers that none of the forms describes, "
+            f"{100 * HELD[is_percentile]:.0f}% of the sizes found for {what} at 95% met the target"
         )
 
     def __repr__(self) -> str:

@@ -93,7 +93,7 @@ def network_with_clients(model: Model) -> Network:
     turns = all(one.discipline.in_turn for one in graph.stations.values())
     if any(unlike) or model.is_closed or not turns:
         msg = (
-            f"{model.name}: where clients give up, headway knows laws of one open class, Poisson, "
+            f"{model.name}: where clients give up, headway has formulas for one open class, Poisson, "
             "in order of arrival, without outputs by formulas; simulate"
         )
         raise GraphError(msg)

@@ -116,7 +116,7 @@ PERCENTILE = Output(
     "response_time_p{percent}",
     _JOBS,
     "s",
-    "time within which so many percent of jobs complete",
+    "time within which that percentage of jobs completes",
     Better.LESS,
     compute="percentiles",
     search="search_percentile",
@@ -146,7 +146,7 @@ OUTPUTS: tuple[Output, ...] = (
     Output("arrival_scv", Of.STATION, "", "squared coefficient of variation of arrivals"),
     Output("departure_scv", Of.STATION, "", "squared coefficient of variation of departures"),
     Output("blocked", Of.STATION, "", "share of time that it cannot pass on a finished job"),
-    Output("call_blocking", Of.STATION, "", "share of those who come that find no place", _LESS),
+    Output("call_blocking", Of.STATION, "", "share of arrivals that find no place", _LESS),
     Output("full", _PLACE, "", "share of time that every place is taken"),
     Output("limit", _PLACE, "", "number of places"),
     PERCENTILE,
@@ -155,7 +155,7 @@ OUTPUTS: tuple[Output, ...] = (
         compute="exceedances",
     ),
     Output(
-        "waiting_time_p{percent}", Of.STATION, "s", "wait that so many percent of visits keep to",
+        "waiting_time_p{percent}", Of.STATION, "s", "wait that that share of visits does not exceed",
         _LESS, compute="station_numbers",
     ),
     Output(
@@ -167,7 +167,7 @@ OUTPUTS: tuple[Output, ...] = (
         compute="station_numbers",
     ),
     Output(
-        "empty_probability", Of.STATION, "", "chance that nobody is there",
+        "empty_probability", Of.STATION, "", "chance that no job is there",
         compute="station_numbers",
     ),
     Output(

@@ -194,7 +194,7 @@ class Discipline(str, metaclass=Named):
 
     def _known(self, law: _Law | None, what: str) -> _Law:
         if law is None:
-            msg = f"nothing is known of {what} under discipline {self}; simulate it"
+            msg = f"there is no formula for {what} under discipline {self}; simulate it"
             raise GraphError(msg)
         return law
 

@@ -121,7 +121,7 @@ def check_copies(processors: Mapping[str, Processor], tasks: Mapping[str, Task])
             raise GraphError(msg)
         for other, fan in task.fan_out.items():
             if other not in tasks:
-                msg = f"task {name}: its fan_out is to {other!r}, which is no task"
+                msg = f"task {name}: its fan_out is to {other!r}, which is not a task"
                 raise GraphError(msg + nearest(other, tasks))
             _check_fan(name, task, other, tasks[other], fan)
 
@@ -166,7 +166,7 @@ def _check_called(
     name: str, called: str, tasks: Mapping[str, Task], entries: Mapping[str, Entry]
 ) -> None:
     if called not in entries:
-        msg = f"entry {name} calls {called!r}, which is no entry"
+        msg = f"entry {name} calls {called!r}, which is not an entry"
         raise GraphError(msg + nearest(called, entries))
     if tasks[entries[called].task].clients:
         msg = f"entry {name} calls {called}, an entry of clients, who serve nobody"
@@ -181,7 +181,7 @@ def check_meetings(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> N
         others = [n for n, one in entries.items() if one.task == entry.task and n != name]
         for each in entry.meets:
             if each not in others:
-                msg = f"entry {name} meets {each!r}, which is no other entry of task {entry.task}"
+                msg = f"entry {name} meets {each!r}, which is not another entry of task {entry.task}"
                 raise GraphError(msg + nearest(each, others))
         if len(entry.meets) < 2 or sorted(entry.meets) != sorted(others):
             msg = (

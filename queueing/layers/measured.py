@@ -21,8 +21,8 @@ USUAL_THROUGHPUT, USUAL_TIMES = 8.0, 20.0
 """Bounds that nine of ten errors stay below [%]."""
 
 LAYERS_NOTE = (
-    f"layers taken one by one; measured errors of throughput: {digits(USUAL_THROUGHPUT)}% in nine "
-    f"of ten systems, {digits(RARE_THROUGHPUT)}% in 99 of 100; of times of entries: "
+    f"layers solved one at a time; measured errors: throughput {digits(USUAL_THROUGHPUT)}% in nine "
+    f"of ten systems and {digits(RARE_THROUGHPUT)}% in 99 of 100, response times of entries "
     f"{digits(USUAL_TIMES)}% and {digits(RARE_TIMES)}%"
 )
 """The label of an answer."""
@@ -51,7 +51,7 @@ def open_note(busiest: float, servers: str) -> str:
     Examples
     --------
     >>> open_note(0.5, "limited")  # doctest: +ELLIPSIS
-    'layers taken one by one; measured errors of times of entries: ...'
+    'layers solved one at a time; measured errors of response times of entries: ...'
     """
     bands = OPEN_TIMES[servers]
     limit, usual, most = next((row for row in bands if busiest <= row[0]), bands[-1])
@@ -59,6 +59,6 @@ def open_note(busiest: float, servers: str) -> str:
     if limit == 1:
         where = "near saturation, so simulate it"
     return (
-        f"layers taken one by one; measured errors of times of entries: {digits(usual)}% in nine "
-        f"of ten, {digits(most)}% at most, {where}"
+        f"layers solved one at a time; measured errors of response times of entries: "
+        f"{digits(usual)}% in nine of ten, {digits(most)}% at most, {where}"
     )

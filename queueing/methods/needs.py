@@ -271,7 +271,7 @@ def _exponential(network: Network) -> str:
 def _clients_wait(network: Network) -> str:
     if network.clients is None and network.oldest is None:
         return ""
-    return "clients give up, of which method {asked} knows nothing; use method auto, or simulate"
+    return "clients give up, which method {asked} does not allow for; use method auto, or simulate"
 
 
 def _unforked(network: Network) -> str:
@@ -305,7 +305,7 @@ def _states(network: Network) -> str:
     for name, station in zip(network.names, network.stations, strict=False):
         if not station.discipline.states and station.kind is not ServiceKind.DELAY:
             return (
-                f"{name}: nothing is known of the Markov chain under discipline "
+                f"{name}: headway has no Markov chain for discipline "
                 f"{station.discipline}; use method auto, or simulate it"
             )
     come = (network.may_be[:, None] > 0) & (network.visits > 0)

@@ -143,7 +143,7 @@ def followed(queue: TimedQueue, clients: Clients, load: float, *, alone: bool = 
         turns.grows &= not (alone and queue.places < inf)
         if turns.settle():
             return turns.found()
-    raise GraphError("its attempts meet too many jobs to be followed among them; simulate")
+    raise GraphError("its attempts meet more jobs than headway can follow; simulate")
 
 
 def _rooms(queue: TimedQueue, clients: Clients, load: float) -> Iterator[int]:

@@ -412,16 +412,16 @@ def simulated(found: Lives) -> str:
     Examples
     --------
     >>> print(simulated(Lives(600.0, 100)), simulated(Lives(600.0, 0)), sep="\n")
-    mean of 100 that were simulated, within 20% in 95 of 100 cases
-    none ended in 600 s that were simulated; on average it lasts longer than said in 95 of 100 cases
+    mean of 100 simulated cases, within 20% in 95 of 100 cases
+    none ended in 600 s of simulation; its mean is longer than stated in 95 of 100 cases
     """
     if found.mean is not None:
         off = significant(100 * found.error, 2)
-        return f"mean of {found.ended} that were simulated, within {off}% in 95 of 100 cases"
+        return f"mean of {found.ended} simulated cases, within {off}% in 95 of 100 cases"
     ended = str(found.ended) if found.ended else "none"
     return (
-        f"{ended} ended in {significant(found.time, 2)} s that were simulated; on average it lasts "
-        "longer than said in 95 of 100 cases"
+        f"{ended} ended in {significant(found.time, 2)} s of simulation; its mean is longer than "
+        "stated in 95 of 100 cases"
     )
 
 

@@ -45,7 +45,7 @@ def breaks(network: Network) -> str:
     """Refuse clients that share a circuit breaker: each attempt depends on those before it."""
     if network.clients is None or not network.clients.breaks:
         return ""
-    return "no law is known of a circuit breaker; simulate, or delete circuit_breaker"
+    return "a circuit breaker has no formula; simulate, or delete circuit_breaker"
 
 
 def no_lone_queue(network: Network) -> str:
@@ -53,7 +53,7 @@ def no_lone_queue(network: Network) -> str:
     kinds = (MM1, MMm, MM1K, MMmK)
     if len(network.kinds) != 1 or not isinstance(network.kinds[0], kinds):
         return (
-            "where clients give up, headway knows laws of one MM1, MMm, MM1K or MMmK alone, in "
+            "where clients give up, headway has formulas for one MM1, MMm, MM1K or MMmK alone, in "
             "order of arrival; simulate"
         )
     if (network.visits != 1).any():
@@ -103,7 +103,7 @@ def no_timeouts(network: Network) -> str:
     if clients.leaves or not clients.gives_up:
         return "method attempts needs clients with a timeout and without patience; simulate"
     if clients.server_notices:
-        return "method attempts is for servers that do not notice who has gone; simulate"
+        return "method attempts is for servers that do not notice clients that have gone; simulate"
     if isinstance(network.kinds[0], MM1K | MMmK):
         if network.oldest is not None:
             return "method attempts takes a capacity or drop_older_than, but not both; simulate"
@@ -317,7 +317,7 @@ def _attempts(queue: _Queue) -> _Point:
     stable = [one for one in found if one.stability is not Stability.UNSTABLE]
     state, note = stable[0], ""
     if len(stable) > 1:
-        note = "at this load a bad state lasts too; headway retries says what leads to it"
+        note = "at this load a bad state can last too; headway retries shows what leads to it"
     if state.grows or (found[-1].grows and brief(timed, asks, queue.rate)):
         return _growing(queue)
     if not is_followed(timed, asks, state.late):
@@ -358,7 +358,7 @@ _LESS, _FEWER = 1.1, 1.5
 request are where chance leads from one to the other: chosen."""
 
 _STEEP = (
-    "with 10% less load it has far fewer attempts, and chance leads it there and back, so its "
+    "with 10% less load it has far fewer attempts, and chance moves it to and fro, so its "
     "means may be further off; simulate"
 )
 

@@ -330,7 +330,7 @@ class Rule:
         found = np.broadcast_to(rule(ratios * self.law.target, ready, count), ratios.shape)
         if np.isnan(found).any():
             seen = digits(float(ratios[np.isnan(found)][0]) * self.law.target)
-            msg = f"asks_for is no number where {seen} is seen at {count} replicas"
+            msg = f"asks_for is not a number where {seen} is seen at {count} replicas"
             raise InvalidParameter(msg)
         whole = np.clip(np.ceil(found * (1 - _NEAR)), 0, self.law.maximum)
         return [int(number) for number in whole.tolist()]

@@ -230,7 +230,7 @@ def unfollowed(network: TimedNetwork) -> str:
         limited = [s.name for s in network.stations if any(map(_is_limited, s.services))]
         also = "a load above a capacity" if network.start is None else "a given start"
         limit = f"places at {', '.join(limited)} and {also}"
-    return f"no law of time follows {what} with {limit}; use method simulation"
+    return f"no formula over time covers {what} with {limit}; use method simulation"
 
 
 def _is_limited(service: Service) -> bool:

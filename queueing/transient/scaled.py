@@ -135,12 +135,12 @@ def looks_of(law: Autoscaler, first: float, last: float) -> FloatArray:
         interval, length = written(law.interval, last - first)
         msg = (
             f"autoscaler: its interval of {interval} is not shorter than the day of {length}, so "
-            "that it never looks; give a shorter interval or a longer day"
+            "it never looks; give a shorter interval or a longer day"
         )
         raise InvalidParameter(msg)
     if last - first > MOST_LOOKS * law.interval:
         msg = (
-            f"autoscaler: an interval of {written(law.interval)[0]} has more looks in this day "
+            f"autoscaler: an interval of {written(law.interval)[0]} gives more looks in this day "
             f"than the {MOST_LOOKS:,} that headway follows; give a longer interval"
         )
         raise InvalidParameter(msg)

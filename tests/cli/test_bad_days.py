@@ -89,7 +89,7 @@ def clients(text, model=POOL):
             LIMITED,
             "time,rate\n0,50\n36000,90\n72000,400\n",
             (),
-            "no law of time follows 2 queues (cpu, db) with places at db and a load above a "
+            "no formula over time covers 2 queues (cpu, db) with places at db and a load above a "
             "capacity; use method simulation",
         ),
         (LIMITED, DAY, ("--method", "fluid"), "queues without a limit; use method simulation"),
@@ -121,7 +121,7 @@ def clients(text, model=POOL):
             SCALED.replace('servers = "n"', "servers = 3"),
             DAY,
             (),
-            "autoscaler: it scales n, and cpu serves alike with 1 and with 4 of them; write "
+            "autoscaler: it scales n, and cpu serves the same with 1 and with 4 of them; write "
             'servers = "n" there',
         ),
         (clients('timeout = "1 s", retries = 3, retry_budget = "150%"'), DAY, (), "0 to 100%"),
@@ -139,8 +139,8 @@ def clients(text, model=POOL):
             "formula of t last as long as the load, to 120 s",
         ),
         (SCALED + "minimum = 9\n", DAY, (), "minimum is 9, above the maximum of 4; swap them"),
-        (SCALED + 'asks_for = "seen * pods"\n', DAY, (), "'pods' is no parameter; there are"),
-        (SCALED + 'asks_for = "0 / 0 * seen"\n', DAY, (), "asks_for is no number where"),
+        (SCALED + 'asks_for = "seen * pods"\n', DAY, (), "'pods' is not a parameter; there are"),
+        (SCALED + 'asks_for = "0 / 0 * seen"\n', DAY, (), "asks_for is not a number where"),
         (SCALED + "start_delay = { scv = 1 }\n", DAY, (), "{ mean = time, scv = number }"),
         (
             TWO + SCALED[len(POOL) :],

@@ -77,8 +77,8 @@ IN_TOML = {
     "nobody at all": ("population = 3", "population = 0", "is 0; it must be"),
     "too many": ("population = 3", "population = 1e30", "it may be 1,000,000,000 at most"),
     "negative": ("a = 0.1", "a = -0.1", "is -0.1; it must be"),
-    "unknown": ("{ read = 1 }", "{ reed = 1 }", "'reed', which is no entry"),
-    "unused": ('["a", "reply"', '["reply"', "activity a stands nowhere"),
+    "unknown": ("{ read = 1 }", "{ reed = 1 }", "'reed', which is not an entry"),
+    "unused": ('["a", "reply"', '["reply"', "activity a appears nowhere"),
     "forwards": (
         "entries.read.demand = 0.1",
         "entries.read = { demand = 0.1, forwards = { ask = 1.5 } }",
@@ -180,7 +180,7 @@ IN_LQNX = {
     "half a phase": (phases("e").replace('phase="1"', 'phase="1.5"'), "phase 1.5 is none"),
     "phase twice": (
         phases("e").replace("<entry-phase-activities>", f"<entry-phase-activities>{PHASE}"),
-        "phase 1 is there twice",
+        "phase 1 is given twice",
     ),
     "no phase": (
         '<task name="t"><entry name="e" type="PH1PH2"><entry-phase-activities/></entry></task>',
@@ -210,13 +210,13 @@ IN_LQNX = {
     ),
     "nowhere": (
         graph(pre(FROM_A, TO_B), REPLY.format("b")),
-        "activity c follows from no entry; bind it",
+        "activity c is reached from no entry; bind it",
     ),
-    "activity twice": (graph(B), "activity b is there twice; rename one"),
+    "activity twice": (graph(B), "activity b is defined twice; rename one"),
     "two firsts": (graph(BOUND.replace('"a"', '"d"')), "entry e: a and d are both bound to it"),
     "bound elsewhere": (
         graph(BOUND.replace('"a"', '"d"').replace('"e"', '"g"')),
-        "an activity is bound to 'g', which is no entry of it",
+        "an activity is bound to 'g', which is not one of its entries",
     ),
     "leads twice": (graph(pre(FROM_A, TO_B), pre(FROM_A, TO_C)), "activity a leads on twice; fork"),
     "led to twice": (
@@ -225,10 +225,10 @@ IN_LQNX = {
     ),
     "replies elsewhere": (
         graph(pre(FROM_A, TO_B), REPLY.format("b").replace('"e"', '"use"')),
-        "b replies to 'use', which is no entry of it",
+        "b replies to 'use', which is not one of its entries",
     ),
     "nowhere to": (graph(pre(FROM_A, "<post/>")), "task t: <post> names no activity"),
-    "reply of nothing": (graph(REPLY.format("z")), "'z', which replies, is no activity"),
+    "reply of nothing": (graph(REPLY.format("z")), "'z', which replies, is not an activity"),
     "no reply": (graph(pre(FROM_A, TO_B)), "none of its activities replies"),
     "ends in a loop": (graph(pre(FROM_A, LOOP)), "none of its activities replies"),
     "not a file": ("<", "not XML"),

@@ -159,6 +159,6 @@ def test_a_file_is_written_and_what_is_missing_is_said(tmp_path):
 
     assert headway(*ASKED, "--out", place).err == f"wrote {place}\n"
     assert place.read_text() == headway(*ASKED).out
-    assert refusal("export").startswith("say what to write: --openmetrics")
+    assert refusal("export").startswith("give --openmetrics or --dashboard")
     assert "needs a model and --data" in refusal("export", "--openmetrics")
     assert "leave out MODEL" in refusal("export", "nfs-server", "--dashboard")

@@ -107,7 +107,7 @@ def test_the_command_writes_a_page_and_says_so(tmp_path):
         (["--out", "x.html", "--free", "delay"], "--free needs measurements; give --data FILE"),
         (["--out", "x.html", "--set", "delay=1ms,2ms"], "give delay one value"),
         (["--data", "nothing.csv", "--out", "x.html"], "nothing.csv: there is no such file"),
-        (["--data", RAID], "Missing option '--out'"),
+        (["--data", RAID], "--out is missing; as in headway report"),
         (["--data", RAID, "--out", "x.pdf"], "the name of a page must end in .html"),
         (["--data", RAID, "--out", "no/x.html"], "cannot be written (there is no such folder)"),
         (["--data", RAID, "--out", "folder.html"], "cannot be written (it is a folder)"),

@@ -104,7 +104,7 @@ def test_nodes_part_the_levels_and_are_extrapolated_by_nodes():
     assert [level.counts for level in fit.levels] == [(8,), (16, 32, 64)]
     expected = law(16, 2.0**20, (30e-6, 9e-6, 10e-12, 20e-12))
     assert fit.predicted(128, 2.0**20).time == pytest.approx(expected, rel=1e-6)
-    with pytest.raises(MeasurementError, match="n = 20 is no multiple of the 8 of a node"):
+    with pytest.raises(MeasurementError, match="n = 20 is not a multiple of the 8 of a node"):
         fit.predicted(20, 2.0**20)
 
 

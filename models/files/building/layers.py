@@ -135,7 +135,7 @@ class LayersOfFile(Entries):
                 msg = f"task {task} has no entry {entry!r}{nearest(entry, tasks[task].entries)}"
                 raise self.place.error(msg, *keys, name)
             if entry in called:
-                msg = f"entry {entry} stands there twice; delete one"
+                msg = f"entry {entry} is listed twice; delete one"
                 raise self.place.error(msg, *keys, name)
             called[entry] = number
         return called
@@ -166,7 +166,7 @@ class LayersOfFile(Entries):
         for each in steps:
             if used.count(each) != 1:
                 often = "twice" if each in used else "nowhere"
-                msg = f"activity {each} stands {often} in the flow of {name}; it stands there once"
+                msg = f"activity {each} appears {often} in the flow of {name}; list it once"
                 raise self.place.error(msg, *keys, "flow")
         return flow
 

@@ -58,7 +58,7 @@ class ActivityGraph:
         self.again: list[str] = []
         for one in element.findall("activity"):
             step = reading.step(one, self.place)
-            self._once(step.name in self.steps, step.name, "is there twice; rename one")
+            self._once(step.name in self.steps, step.name, "is defined twice; rename one")
             self.steps[step.name] = step
             if bound := one.get("bound-to-entry"):
                 if bound in self.starts:
@@ -83,21 +83,21 @@ class ActivityGraph:
         """Refuse starts and replies of entries that the task lacks, and replies of no entry."""
         for bound in self.starts:
             if bound not in entries:
-                what = f"an activity is bound to {quoted(bound)}, which is no entry of it"
+                what = f"an activity is bound to {quoted(bound)}, which is not one of its entries"
                 raise self.wrong(what + nearest(bound, entries))
         for name, answered in self.replies.items():
             if name not in self.steps:
-                what = f"{quoted(name)}, which replies, is no activity"
+                what = f"{quoted(name)}, which replies, is not an activity"
                 raise self.wrong(what + nearest(name, self.steps))
             if lost := sorted(answered - entries):
-                what = f"{name} replies to {quoted(lost[0])}, which is no entry of it"
+                what = f"{name} replies to {quoted(lost[0])}, which is not one of its entries"
                 raise self.wrong(what)
 
     def check_use(self) -> None:
         """Refuse activities that follow from no entry."""
         reached = {name for name, _ in self.known}
         for name in self.steps:
-            what = "follows from no entry; bind it, lead to it, or leave it out"
+            what = "is reached from no entry; bind it, lead to it, or remove it"
             self._once(name not in reached, name, what)
         for name, answered in self.replies.items():
             for entry in sorted(answered):
@@ -125,7 +125,7 @@ class ActivityGraph:
             self.after[number] = after[0] if after else None
         for name in names:
             if name not in self.steps:
-                what = f"a precedence names {quoted(name)}, which is no activity"
+                what = f"a precedence names {quoted(name)}, which is not an activity"
                 raise self.wrong(what)
             if after or join:
                 self._once(name in self.onward, name, "leads on twice; fork, or choose")
@@ -196,7 +196,7 @@ class ActivityGraph:
     def follow(self, name: str, entry: str) -> tuple[Flow, Met]:
         """The flow from an activity to the end or to a join."""
         if name not in self.steps:
-            what = f"{quoted(name)} is no activity"
+            what = f"{quoted(name)} is not an activity"
             raise self.wrong(what)
         if name in self.path:
             what = f"its activities go round: {' -> '.join([*self.path, name])}; use a loop"

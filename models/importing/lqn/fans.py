@@ -92,7 +92,7 @@ def _said(
     place = f"task {task.get('name', '')}"
     for one in task.findall(tag):
         if one.get(key) not in tasks:
-            what = f"its {tag} has {key} {quoted(one.get(key, ''))}, which is no task"
+            what = f"its {tag} has {key} {quoted(one.get(key, ''))}, which is not a task"
             raise reading.wrong(place, what + nearest(one.get(key, ""), tasks))
     return {one.get(key, ""): reading.number(one, "value", place, 1.0) for one in task.findall(tag)}
 

@@ -151,7 +151,7 @@ class _Reading:
     def once(self, kind: str, name: str, known: Mapping[str, object]) -> None:
         """Refuse a name that has occurred before."""
         if name in known:
-            msg = f"{self.source}: {kind} {name} is there twice; rename one"
+            msg = f"{self.source}: {kind} {name} is defined twice; rename one"
             raise ModelFileError(msg)
 
     def name_of(self, element: Element) -> str:
@@ -311,7 +311,7 @@ class _Reading:
             number = self.number(one, "phase", place, 1.0)
             if number not in _PHASES or number in by_phase:
                 what = f"phase {one.get('phase')} is "
-                what += "there twice" if number in by_phase else "none; phases are 1, 2 and 3"
+                what += "given twice" if number in by_phase else "none; phases are 1, 2 and 3"
                 raise self.wrong(place, what)
             by_phase[int(number)] = self.step(one, place)
         nothing = Step(f"{place}, first phase", of_number(0.0), of_number(1.0), of_number(0.0))

@@ -121,7 +121,7 @@ def _check_task(task: Element, wrong: Wrong) -> None:
     for one in task.iterfind("entry/entry-phase-activities/activity"):
         name = one.get("name", "")
         if name in known:
-            raise wrong(place, f"activity {name} is there twice; rename one")
+            raise wrong(place, f"activity {name} is defined twice; rename one")
         known.add(name)
 
 

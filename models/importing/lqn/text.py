@@ -158,7 +158,7 @@ class _Reading:
         """Take the next token."""
         token = self.take()
         if token[0] in _VALUES:
-            msg = f"the variable {quoted(token)} stands where a word must be; write the word"
+            msg = f"found the variable {quoted(token)} where a word is needed; write the word"
             raise self.wrong(msg)
         return token
 
@@ -171,14 +171,14 @@ class _Reading:
     def expect(self, token: str) -> None:
         """Take the next token, which must be the given one."""
         if self.next() != token:
-            msg = f"{quoted(self.tokens[self.at - 1].text)} stands where {token} must be"
+            msg = f"found {quoted(self.tokens[self.at - 1].text)} where {token} is needed"
             raise self.wrong(msg)
 
     def number(self) -> str:
         """Take a number, or a formula of variables."""
         token = self.take()
         if number_of(token) is None and token[0] not in _VALUES:
-            msg = f"{quoted(token)} stands where a number must be"
+            msg = f"found {quoted(token)} where a number is needed"
             raise self.wrong(msg)
         return token.strip("{}")
 
@@ -217,7 +217,7 @@ class _Reading:
         """Take the letter of an order of service."""
         letter = self.next()
         if letter not in words:
-            msg = f"{quoted(letter)} is no order of service{_ARE} {', '.join(words)}"
+            msg = f"{quoted(letter)} is not an order of service{_ARE} {', '.join(words)}"
             raise self.wrong(msg)
         return words[letter]
 
@@ -235,7 +235,7 @@ class _Reading:
         """``p NAME order [quantum] [m COPIES] [i] [r REPLICAS] [R SPEED]``."""
         for letter in self.lines():
             if letter != "p":
-                msg = f"{quoted(letter)} stands where a processor, p, must be"
+                msg = f"found {quoted(letter)} where a processor, p, is needed"
                 raise self.wrong(msg)
             name = self.once("processor", self.processors)
             own = {"name": name, "scheduling": self.word(_PROCESSORS)}
@@ -264,7 +264,7 @@ class _Reading:
         """Take a name that has not occurred before."""
         name = self.next()
         if name in known:
-            msg = f"{kind} {name} is there twice; rename one"
+            msg = f"{kind} {name} is defined twice; rename one"
             raise self.wrong(msg)
         return name
 
@@ -281,7 +281,7 @@ class _Reading:
             elif letter == "t":
                 self.task()
             else:
-                msg = f"{quoted(letter)} stands where a task, t, must be"
+                msg = f"found {quoted(letter)} where a task, t, is needed"
                 raise self.wrong(msg)
         end = self.at
         for self.at in later:
@@ -385,7 +385,7 @@ class _Reading:
         for entry in task.findall("entry"):
             bound = self.entries[entry.get("name", "")].bound
             if bound and bound not in known:
-                msg = f"entry {entry.get('name')} begins with {quoted(bound)}, which is no activity"
+                msg = f"entry {entry.get('name')} begins with {quoted(bound)}, which is not an activity"
                 raise self.wrong(msg + nearest(bound, known))
             if bound:
                 known[bound].set("bound-to-entry", entry.get("name", ""))

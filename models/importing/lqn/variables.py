@@ -117,7 +117,7 @@ class Variables:
             what = f"variable ${name} has no value; write ${name} = ... into the file's parameters"
             raise self._wrong(place, what)
         if name in self._path:
-            what = f"its value follows from itself: {' -> '.join([*self._path, name])}"
+            what = f"its value depends on itself: {' -> '.join([*self._path, name])}"
             raise self._error(name, what)
         said = self._said[name]
         self._path.append(name)
@@ -150,7 +150,7 @@ class Variables:
     def _number(self, name: str, text: str) -> float:
         found = self._formula(text.strip(), f"variable ${name}", text)
         if found.names:
-            raise self._error(name, f"{quoted(text.strip())} is no number")
+            raise self._error(name, f"{quoted(text.strip())} is not a number")
         return float(found.evaluate({}))
 
     def _formula(self, plain: str, place: str, text: str) -> Formula:

@@ -53,7 +53,7 @@ class PureError:
             f"{name.replace('_', ' ')} {share:.1%}" for name, share in self.scatter.items()
         )
         test = (
-            "no freedom is left to test the fit"
+            "no degrees of freedom are left to test the fit"
             if self.misfit.f is None or self.misfit.p is None
             else f"lack-of-fit test F = {significant(self.misfit.f, 3)}, "
             f"p = {significant(self.misfit.p, 2)}"

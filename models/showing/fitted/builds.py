@@ -108,7 +108,7 @@ def _verdict(one: Difference) -> str:
     if math.isnan(one.low):
         return "measured once"
     if not one.is_clear:
-        return "not told apart"
+        return "undecided"
     return "worse" if one.is_worse else "better"
 
 

@@ -39,7 +39,7 @@ from headway.numerals import digits, significant
 
 _IDLE = 0.1  # utilisation at the highest load below which the limit is not visible
 _NEARLY = 0.005  # relative scatter of a throughput: more than this exceeds a limit
-_HOLDS = "intervals assume that the model is right and relative errors are alike at every load"
+_HOLDS = "intervals assume that the model is right and relative errors are equally large at all loads"
 _NOT_YET = "intervals, other answers and left-out errors: examined()"
 _NOTHING = 1e-6  # share of an interval's upper end below which only that end is shown
 
@@ -178,7 +178,7 @@ def _answers_table(fit: Fit, scale: Scale) -> Table | None:
             unit = scale.suited(fit.model.parameters[name].unit, value or both[1])
             cells.append(f"{in_unit(value, unit)} ({with_unit(ends(*both, unit), unit)})")
         columns.append(Column(f"{number}", tuple(cells)))
-    return Table("", tuple(columns), ("each fits not significantly worse than the first",))
+    return Table("", tuple(columns), ("none fits significantly worse than the first",))
 
 
 def _single(parameter: Parameter) -> float:
@@ -230,7 +230,7 @@ def _bottleneck(fit: Fit, peak: int) -> str:
         return "no station saturates in this model"
     at_most = f"bottleneck: {name}, {busy:.0%} busy at the highest load"
     if busy < _IDLE:
-        return f"{at_most}; its limit does not show there"
+        return f"{at_most}; these loads do not show its limit"
     limit = with_unit(in_unit(saturation, unit), unit)
     return f"{at_most}; it saturates at {limit}{_done_more(fit, name, saturation)}"
 
@@ -243,7 +243,7 @@ def _done_more(fit: Fit, name: str, saturation: float) -> str:
     measured = with_unit(in_unit(top, unit), unit)
     if station_at(name).of(fit.comparison.solution.values).hastens:
         return f", although {measured} was measured, which this model does not explain"
-    return f" with many jobs there, which slow it down; {measured} was measured"
+    return f" with many jobs present, which slow it down; {measured} was measured"
 
 
 def _most_done(fit: Fit) -> float:

@@ -49,7 +49,7 @@ def _table(found: HighestLoad, scale: Scale) -> Table:
     elif math.isfinite(high):
         known = f"it is now {scale.text(middle, own)} (95%: {scale.ends(low, high, own)})"
     else:
-        known = f"it is now at least {scale.text(low, own)}; no measurement shows an upper end"
+        known = f"it is now at least {scale.text(low, own)}; no measurement shows an upper limit"
     runs = runs_table(replace(found.ahead, quantity=f"highest load with {limit}"), scale)
     later = "stop then: " if found.ahead.loads.size else "stop: "
     return replace(runs, notes=(known, f"{later}{found.reason}"))

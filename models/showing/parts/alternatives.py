@@ -93,7 +93,7 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
         for each in (1.0, share)
     )
     return [
-        f"measured only up to {highest}, and this asks for {needed}: measure up to {needed} first"
+        f"measured only up to {highest}, but this needs {needed}: measure up to {needed} first"
     ]
 
 

@@ -148,7 +148,7 @@ def _sentences(timeline: Timeline, scale: Scale) -> Iterator[str]:
         f"p{digits(p)} {scale.text(float(v[0]), SECOND)}" for p, v in day.percentiles.items()
     ]
     rate = scale.text(float(day.arrival_rate[0]), RATE)
-    yield f"whole: {rate}, response time {', '.join([response, *highest])}"
+    yield f"overall: {rate}, response time {', '.join([response, *highest])}"
     if day.over_target is not None and timeline.target is not None:
         share, target = 100 * float(day.over_target[0]), scale.text(timeline.target, SECOND)
         yield f"{significant(share, 3)}% of all requests take longer than {target}"
@@ -197,13 +197,13 @@ def _scaling_sentences(timeline: Timeline) -> Iterator[str]:
             else "leave that much room"
         )
         yield (
-            f"load grows to {significant(scaling.growth, 3)} times itself within "
-            f"{digits(law.reaction)} s, before replicas are there for it: {bears}"
+            f"load grows by a factor of {significant(scaling.growth, 3)} within "
+            f"{digits(law.reaction)} s, before new replicas are ready: {bears}"
         )
     if scaling.needless >= 1:
         times = significant(scaling.needless, 2)
         yield (
-            f"oscillates: {times} times on average it removes replicas and adds them again for no "
+            f"oscillates: on average it removes replicas {times} times, and adds them back without "
             "more load"
         )
 
@@ -221,7 +221,7 @@ def _drained(timeline: Timeline) -> str:
     last = f"{significant(high, 3)}" if np.isfinite(high) else "more"
     return (
         f"{behind}: empty after {significant(middle, 3)} s ({significant(low, 3)} to {last} in 95 "
-        "of 100 cases), from when nobody waits"
+        "of 100 cases), after which nobody waits"
     )
 
 

@@ -207,8 +207,8 @@ def _notes(size: Size, scale: Scale) -> Iterator[str]:
     yield from _binding(size, scale)
     if not size.proven:
         yield (
-            f"not proven: {four_digits(size.grid.size)} configurations are too many to look at "
-            "each; nothing near this one is cheaper, but something else may be"
+            f"not proven: {four_digits(size.grid.size)} configurations are too many to try "
+            "each; nothing near this one is cheaper, but another may be"
         )
     yield from labels(size.solution) if size.followed is None else size.followed
 

@@ -267,7 +267,7 @@ def _check_open(solution: "Solution") -> None:
     if not solution.stations:
         msg = f"{name}: a program's run time is one number, without percentiles"
         if solution.model.graph.layers:
-            msg = f"{name}: laws of times of layered services are not known; ask for percentiles"
+            msg = f"{name}: layered services have no distribution in a formula; ask for percentiles"
         raise GraphError(msg)
     with _named(solution):
         if not _is_followed(solution.model.network.graph):

@@ -529,7 +529,7 @@ class TrafficBuilding(Reading):
         [2.0, 6.93]
         """
         if scales not in self.parameters:
-            msg = f"autoscaler: {scales!r} is no parameter{nearest(scales, self.parameters)}"
+            msg = f"autoscaler: {scales!r} is not a parameter{nearest(scales, self.parameters)}"
             raise GraphError(msg)
         graph, read = self._read_all(numbers, "autoscaler")
         from headway.models.structure.parts.autoscaler import SEEN, AutoscalerTerms
@@ -538,7 +538,7 @@ class TrafficBuilding(Reading):
         terms = AutoscalerTerms(scales, metric, tuple(read.items()), rule)
         own = set() if rule is None else rule.names - {*SEEN, *self.parameters}
         for name in sorted(own):
-            msg = f"autoscaler: {name!r} is no parameter{nearest(name, (*SEEN, *self.parameters))}"
+            msg = f"autoscaler: {name!r} is not a parameter{nearest(name, (*SEEN, *self.parameters))}"
             raise GraphError(msg)
         if not terms.names:
             terms.evaluate({})

@@ -30,7 +30,7 @@ def in_renewal_room(graph: Graph, scv: Formula) -> Graph:
     kind = getattr(station.kind, "renewal", None)
     if len(queues) > 1 or kind is None or station.visits or not station.discipline.in_turn:
         names = ", ".join(dict.fromkeys(graph.stations[n].kind.__name__ for n in queues))
-        msg = f"{graph.name}: headway knows no law of arrivals with an scv at {names}"
+        msg = f"{graph.name}: headway has no formula for arrivals with an scv at {names}"
         raise GraphError(msg)
     fields = {"servers": of_number(1.0), **station.fields, "arrival_scv": scv}
     renewed = replace(station, kind=kind, fields=fields)

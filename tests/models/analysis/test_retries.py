@@ -76,9 +76,9 @@ def test_a_pulse_tips_a_server_that_refuses_as_well(beside):
 def test_a_server_that_refuses_says_how_long_its_states_last():
     once = str(retries(server(300.0, NUMBERS, MMmK(0.008, 4, 100))))
     words = " ".join(once.split())
-    assert "who is refused and asks again at once is refused again" in words
-    assert "tips by chance after, at least" in words
-    assert "that is exceeded in 95 of 100 cases" in words
+    assert "a client that is refused and retries at once is refused again" in words
+    assert "mean time until it tips by chance, at least" in words
+    assert "they last longer in 95 of 100 cases" in words
     assert "when the bad state ends: none ended" in words
     short = str(retries(server(300.0, {**NUMBERS, "backoff": 0.05}, MMmK(0.008, 4, 20))))
     assert "asks again at once" not in short
@@ -93,7 +93,7 @@ def test_every_form_says_the_same():
     assert document["bad_state_from"] == pytest.approx(125.0)
     assert [one["state"] for one in document["states"]] == ["good", "threshold", "queue grows"]
     assert found.to_csv().splitlines()[0].startswith("state,stability,attempt_rate")
-    assert "burst that tips it over" in str(found)
+    assert "requests in a burst that tips it over" in str(found)
     assert repr(found) == "Retries(server, 3 states)"
     assert found.plot() is not None
 
@@ -106,7 +106,7 @@ def test_words_for_states():
     dropping = retries(server(320.0, drop_older_than=0.1))
     names = [one["state"] for one in json.loads(dropping.to_json())["states"]]
     assert names == ["good", "threshold", "bad"]
-    assert "the bad state ends by chance after" in str(dropping)
+    assert "mean time until the bad state ends by chance" in str(dropping)
     assert "the load above which the bad state lasts" in str(dropping)
     lasts = json.loads(dropping.to_json())
     assert lasts["bad_state_from"] < lasts["bad_lasting_from"] < lasts["good_state_up_to"]
@@ -115,12 +115,12 @@ def test_words_for_states():
     assert json.loads(calm.to_json())["bad_ends_after"] is None
     without = replace(dropping.tipping, recovers=Lives(3000.0, 0))
     long = replace(dropping, tipping=without)
-    assert "the bad state lasts on average for at least" in str(long)
+    assert "mean duration of the bad state, at least" in str(long)
     assert "none ended" in str(long)
     lasts = json.loads(long.to_json())
     assert lasts["bad_ends_after"] is None
     assert lasts["bad_lasts_at_least"] > 100
-    assert "one state only: retries cannot" in str(retries(server(400.0, {"timeout": 0.1})))
+    assert "only one state at each load: retries cannot" in str(retries(server(400.0, {"timeout": 0.1})))
 
 
 def test_what_has_tipped_over_is_not_said_to_tip():
@@ -128,7 +128,7 @@ def test_what_has_tipped_over_is_not_said_to_tip():
     assert "tips by chance" not in str(fallen)
     assert json.loads(fallen.to_json())["alone_from"] is None
     hopeless = str(retries(server(400.0, {"timeout": 1e-8, "retries": 3})))  # one state at any load
-    assert "at this one the queue grows" in hopeless
+    assert "at this load the queue grows" in hopeless
     assert "cannot tip it over" not in hopeless
 
 
@@ -136,7 +136,7 @@ def test_what_has_tipped_over_is_not_said_to_tip():
     ("model", "why"),
     [
         (server([100.0, 200.0]), "one value"),
-        (ModelGraph("calm").station("cpu", MM1(0.1)).at(arrival_rate=1.0), "its clients wait"),
+        (ModelGraph("calm").station("cpu", MM1(0.1)).at(arrival_rate=1.0), "its clients never give up"),
         (server(100.0, {"patience": 0.1}), "timeout"),
         (server(100.0, station=Delay(0.1)), "one MM1"),
         (server(0.0), "no requests arrive"),

@@ -220,7 +220,7 @@ REFUSED = {
     "no threads": ("web_threads = 2", "web_threads = 0", "threads of web is 0; it must be"),
     "half a thread": ("web_threads = 2", "web_threads = 1.5", "threads of web is 1.5; it must be"),
     "negative": ('demand = "5 ms"', 'demand = "-5 ms"', "demand of page is -0.005; it must be"),
-    "unknown call": ("{ read = 2.5 }", "{ reed = 2.5 }", "calls 'reed', which is no entry"),
+    "unknown call": ("{ read = 2.5 }", "{ reed = 2.5 }", "calls 'reed', which is not an entry"),
     "no entry of a task": (
         "{ read = 2.5 }",
         '{ "database.reed" = 2.5 }',
@@ -229,7 +229,7 @@ REFUSED = {
     "called twice": (
         "{ read = 2.5 }",
         '{ read = 2.5, "database.read" = 1 }',
-        "entry read stands there twice",
+        "entry read is listed twice",
     ),
     "unknown key": ("servers = 2", "server = 2", "unknown key server"),
     "both": (
@@ -259,7 +259,7 @@ FLOWS = {
     "a join of nothing": ("{ together = [", "{ join = [", "a part of a flow is the name"),
     "too many needed": ("needed = 1", "needed = 3", "cannot wait for 3 of 2 branches"),
     "chances": ("[0.75, {", "[0.7, {", "probabilities of a choice sum to 0.95"),
-    "twice": ('"reply",\n', '"reply", "parse", "reply",\n', "stands twice in the flow"),
+    "twice": ('"reply",\n', '"reply", "parse", "reply",\n', "appears twice in the flow"),
     "two replies": ('"reply",\n', '"reply", "reply",\n', "replies twice"),
     "behind no branch": (
         "needed = 1",
@@ -271,7 +271,7 @@ FLOWS = {
         "after = { left = 3 }",
         "after says for which branches one waits",
     ),
-    "left out": ('    "log",\n', "", "activity log stands nowhere in the flow"),
+    "left out": ('    "log",\n', "", "activity log appears nowhere in the flow"),
     "unknown": ('    "log",\n', '    "lag", "log",\n', "no activity 'lag'; did you mean log"),
 }
 
@@ -289,7 +289,7 @@ def test_what_layers_cannot_do_yet_is_said():
     """By one line each: nothing is left out of a file, and no other law is taken."""
     model = parse_model(SHOP)
     for ask, words in (
-        (lambda: model.solve().time_laws(), "laws of times of layered services are not known"),
+        (lambda: model.solve().time_laws(), "layered services have no distribution in a formula"),
         (lambda: model.solve(method="schweitzer"), "does not support layered services"),
     ):
         with pytest.raises(HeadwayError, match=words):
@@ -393,6 +393,6 @@ def test_a_check_simulates_every_part():
         row.name for row in check.rows_checked if row.inside
     }
     assert check["response_time_p95"].analytic is None
-    assert "no law of times of layered services" in check.unknown
+    assert "layered services have no formula" in check.unknown
     document = json.loads(check.simulation.to_json())["points"][0]
     assert set(document["tasks"]["web"]) == {"throughput", "utilisation"}

@@ -184,8 +184,8 @@ s page 2 -1
 REFUSED = {
     "section": ("E 2", "K 2", "line 8: 'K' begins no section; they are G, P, U, T, E, A, R, C"),
     "processor": ("page -1 cpu", "page -1 cp", "line 6: there is no processor 'cp'; did you mean"),
-    "twice": ("t web n page", "t users n page", "line 6: task users is there twice"),
-    "order": ("p cpu f", "p cpu x", "line 2: 'x' is no order of service; they are f, h, p"),
+    "twice": ("t web n page", "t users n page", "line 6: task users is defined twice"),
+    "order": ("p cpu f", "p cpu x", "line 2: 'x' is not an order of service; they are f, h, p"),
     "fair": ("p cpu f", "p cpu c 0.1", "scheduling 'cfs' is not supported"),
     "replicas": ("p cpu f", "p cpu f r 2", "task users: its 1 replicas cannot be dealt equally"),
     "semaphore": ("s page 2 -1", "s page 2 -1 P page", r"line 11: semaphores \(P\) are not"),
@@ -193,9 +193,9 @@ REFUSED = {
     "lock": ("s page 2 -1", "s page 2 -1 R page", r"read-write locks \(R\) are not supported"),
     "variable": ("s page 2", "s page $time", "variable [$]time has no value"),
     "group": ("T 2", "U 1 g one 0.5 cpu -1 -1 T 2", r"groups of processors \(U, g\) are not"),
-    "number": ("s page 2", "s page two", "line 11: 'two' stands where a number must be"),
+    "number": ("s page 2", "s page two", "line 11: found 'two' where a number is needed"),
     "entry": ("y use page 1", "y user page 1", "there is no entry 'user'; did you mean use"),
-    "called": ("y use page 1", "y use pages 1", "calls 'pages', which is no entry"),
+    "called": ("y use page 1", "y use pages 1", "calls 'pages', which is not an entry"),
     "end": ("s page 2 -1\n-1\n", "s page 2", "the file ends inside a section"),
     "fan": (
         "t web n page -1 cpu",
@@ -218,7 +218,7 @@ REFUSED = {
         "A page a\n-1\nA web\ns a 1\n-1\n",
         "entry page: none of its activities replies",
     ),
-    "variable as a name": ("page 2 -1", "$page 2 -1", "line 11: the variable '[$]page' stands"),
+    "variable as a name": ("page 2 -1", "$page 2 -1", "line 11: found the variable '[$]page' where"),
     "search": ("E 2", "C 1\n$n = $x + 1\n-1\nE 2", r"searches of SPEX \(C\) are not supported"),
     "priority": ("page -1 cpu", "page -1 cpu 1.5", "priority is 1.5; it must be a whole number"),
     "quantum": ("p cpu f", "p cpu s -0.1", "quantum is -0.1; it must be zero or more"),
@@ -228,12 +228,12 @@ REFUSED = {
     "first of none": (
         "s page 2 -1\n-1\n",
         "A page b\n-1\nA web\ns a 1\n:\na[page]\n-1\n",
-        "line 17: entry page begins with 'b', which is no activity; there are a",
+        "line 17: entry page begins with 'b', which is not an activity; there are a",
     ),
     "semicolon": (
         "s page 2 -1\n-1\n",
         "A page a\n-1\nA web\ns a 1\ns b 1\n:\na -> b\nb[page]\n-1\n",
-        "line 18: 'b' stands where ; must be",
+        "line 18: found 'b' where ; is needed",
     ),
     "forwards less than nothing": (
         "s page 2 -1",

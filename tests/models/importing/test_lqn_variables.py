@@ -103,8 +103,8 @@ def test_variables_are_swept_as_other_parameters(tmp_path):
 REFUSED = {
     "no value": ("$S = 0.5", "", "calls-mean: variable [$]S has no value; write [$]S = ..."),
     "twice": ("$unused", "$N", "variable [$]N: it has a value twice; delete one"),
-    "itself": ("$S = 0.5", "$S = 2 * $half", "its value follows from itself: S -> half -> S"),
-    "no number": ("$S = 0.5", "$S = [1, two]", "variable [$]S: 'two' is no number"),
+    "itself": ("$S = 0.5", "$S = 2 * $half", "its value depends on itself: S -> half -> S"),
+    "no number": ("$S = 0.5", "$S = [1, two]", "variable [$]S: 'two' is not a number"),
     "no formula": ("$S = 0.5", "$S = 0.5 +", "variable [$]S: '0.5 [+]': is not arithmetic"),
     "an endless range": ("1 : 2, 0.25", "1 : 2, 0", "has no value, or more than 10,000"),
     "a range of nothing": ("1 : 2, 0.25", "2 : 1, 0.25", "has no value, or more than 10,000"),

@@ -256,8 +256,8 @@ REFUSED = {
     "rwlock": ('<task name="t" scheduling="rwlock"/>', "scheduling 'rwlock' is not supported"),
     "replication": ('<task name="t" replication="some"/>', "replication is 'some'; it must be a"),
     "no entry": ('<task name="t"/>', "task t has no entry"),
-    "no call": ("", "calls 'e', which is no entry"),
-    "twice": ('<task name="u"/>', "task u is there twice"),
+    "no call": ("", "calls 'e', which is not an entry"),
+    "twice": ('<task name="u"/>', "task u is defined twice"),
     "unbound": (
         '<task name="t"><entry name="e" type="NONE"/><task-activities/></task>',
         "no activity is bound",
@@ -283,7 +283,7 @@ REFUSED = {
             '<precedence><pre><activity name="a"/></pre><post><activity name="z"/></post>'
             "</precedence>"
         ),
-        "'z' is no activity",
+        "'z' is not an activity",
     ),
     "chances": (
         activities(
@@ -329,7 +329,7 @@ REFUSED = {
         <activity name="a" phase="1" host-demand-mean="1"/>
         <activity name="a" phase="2" host-demand-mean="1"/>
         </entry-phase-activities></entry></task>""",
-        "task t: activity a is there twice; rename one",
+        "task t: activity a is defined twice; rename one",
     ),
     "a type that is none": (
         """<task name="t" scheduling="fcfs"><entry name="e" type="PHASES"><entry-phase-activities>
@@ -345,7 +345,7 @@ REFUSED = {
         """<task name="t" scheduling="fcfs" replication="2"><fan-in source="us" value="2"/>
         <entry name="e" type="PH1PH2"><entry-phase-activities>
         <activity name="a" phase="1"/></entry-phase-activities></entry></task>""",
-        "task t: its fan-in has source 'us', which is no task",
+        "task t: its fan-in has source 'us', which is not a task",
     ),
     "led to twice": (
         activities(

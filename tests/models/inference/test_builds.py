@@ -92,7 +92,7 @@ def test_verdicts_follow_what_is_allowed():
     noisy = compare_builds(runs(random, scatter=0.3), runs(random, scatter=0.3))
     assert noisy.undecided
     assert noisy.runs > 20
-    assert "more runs would tell" in gated(noisy)
+    assert "more runs would decide" in gated(noisy)
 
 
 @pytest.mark.usefixtures("unfitted")
@@ -101,7 +101,7 @@ def test_as_many_runs_as_are_needed_are_not_asked_for_again():
     near = compare_builds(runs(random, scatter=0.02), runs(random, 1.05, scatter=0.02))
     assert near.fewest == 3 >= near.runs
     assert near.undecided
-    assert "3 runs of each load and build mostly tell, but not here" in gated(near)
+    assert "3 runs of each load and build usually decide, but not here" in gated(near)
     assert "more runs" not in gated(near)
     assert "as many runs as these would show a change of 5% 4 times out of 5" in str(near)
 
@@ -116,7 +116,7 @@ def test_without_repeats_loads_are_the_measurements():
     random = np.random.default_rng(1)
     found = compare_builds(runs(random, repeats=1), runs(random, 1.1, repeats=1))
     noisy = [runs(random, repeats=1, scatter=0.3) for _ in range(2)]
-    assert "measure each load more than once to tell" in gated(compare_builds(*noisy))
+    assert "measure each load more than once to decide" in gated(compare_builds(*noisy))
     one = overall(found, "response_time")
     assert not found.repeated
     assert found.runs is None

@@ -125,8 +125,8 @@ def test_a_fitted_file_says_how_far_its_law_is_off_or_refuses(tmp_path, factor):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("p99 = 1.1", "p99 is no percentage between 0 and 100"),
-        ("100 = 1.1", "100 is no percentage"),
+        ("p99 = 1.1", "p99 is not a percentage between 0 and 100"),
+        ("100 = 1.1", "100 is not a percentage"),
         ("99 = 0", "99 is 0; a ratio of percentiles is above 0"),
     ],
 )

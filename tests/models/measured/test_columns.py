@@ -216,6 +216,11 @@ def test_the_response_time_is_the_mean_unless_another_is_named():
         response_column(table("latency_p99_ms,throughput_ops_s"))
 
 
+def test_an_ending_that_is_no_unit_is_named():
+    with pytest.raises(MeasurementError, match="'furlongs' in response_furlongs is not a unit"):
+        response_column(table("response_furlongs,throughput_ops_s"))
+
+
 def test_titles_are_read_as_they_stand_among_many():
     """Every role's first title is found among all first titles: none hides another."""
     units = {"op/s": "_ops_s", "s": "_s", "job": ""}

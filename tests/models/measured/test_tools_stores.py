@@ -164,7 +164,7 @@ def test_frameworks_are_curves_of_their_own():
     assert [point.population for point in one.points] == [16, 64]
     assert [point.name for point in one.points] == ["json alpha"] * 2
     assert "times are wrk's" in one.points[0].notes[0]
-    with pytest.raises(MeasurementError, match="column system parts it into 5 systems"):
+    with pytest.raises(MeasurementError, match="column system splits it into 5 systems"):
         audit(headway.read(path))
 
 

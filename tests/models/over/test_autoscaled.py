@@ -260,7 +260,7 @@ def test_bad_tables_are_refused_in_one_line(old, new, words, tmp_path):
 @pytest.mark.parametrize(
     ("model", "options", "words"),
     [
-        (scaled(target=0.6), {"method": "fluid"}, "followed by method forward"),
+        (scaled(target=0.6), {"method": "fluid"}, "only method forward"),
         (two("n", 1), {"method": "forward"}, "use method simulation"),
         (two("n", "n"), {"method": "simulation"}, "the servers of one station.*a and servers of b"),
         (two("n", 1, warm_up=5.0), {}, "leave warm_up out"),

@@ -158,8 +158,8 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("texts", "words"),
         [
-            (("one.txt=8",), "--clients says nothing of 1 of 2 files: two.txt; add --clients"),
-            (("c{}.txt",), "--clients c{}.txt: fits none of the files one.txt, two.txt"),
+            (("one.txt=8",), "--clients gives no number for 1 of 2 files: two.txt; add --clients"),
+            (("c{}.txt",), "--clients c{}.txt: matches none of the files one.txt, two.txt"),
         ],
     )
     def test_files_without_clients_are_named(self, texts, words):

@@ -52,7 +52,7 @@ def test_one_of_them_is_chosen(table):
 
 def test_several_are_no_one_curve(table):
     """For an audit, a model and in Python; reading them is no question of curves."""
-    words = "column system parts it into 2 systems (a, b); take one, such as --where system=a"
+    words = "column system splits it into 2 systems (a, b); take one, such as --where system=a"
     assert words in refusal("audit", table)
     assert words in refusal("fit", "server-single", "--free", "service_time", "--data", table)
     assert words in refusal("compare", "server-single", "--data", table)

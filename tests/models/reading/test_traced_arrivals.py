@@ -183,7 +183,7 @@ def test_what_has_no_single_requests_is_refused_in_one_line_that_says_what_does(
     (tmp_path / "few.csv").write_text(vegeta(*drawn("poisson", 60)))
     (tmp_path / "fast.log").write_text(gatling(*drawn("poisson", 3000, rate=2000.0)))
     for name, why in (
-        ("a.csv", "the file has no single requests"),
+        ("a.csv", "the file does not list single requests"),
         ("few.csv", "it has 60 requests, but an scv needs 100"),
         ("fast.log", "its clock is too coarse for requests so near to each other"),
     ):

@@ -250,9 +250,9 @@ def test_a_breaker_needs_something_that_can_fail():
 
 @pytest.mark.parametrize("method", ["auto", "attempts", "erlang-a", "retrials"])
 def test_methods_without_chance_refuse_it(method):
-    with pytest.raises(GraphError, match="no law is known of a circuit breaker; simulate"):
+    with pytest.raises(GraphError, match="a circuit breaker has no formula; simulate"):
         written(WHOLE).solve(method=method)
-    with pytest.raises(GraphError, match="no law is known of a circuit breaker; simulate"):
+    with pytest.raises(GraphError, match="a circuit breaker has no formula; simulate"):
         retries(written(WHOLE))
 
 
@@ -274,7 +274,7 @@ def test_commands_refuse_it_by_name(arguments, tmp_path):
     path = tmp_path / "desk.toml"
     path.write_text(TEXT.replace("BREAKER", WHOLE))
     command, *options = arguments
-    assert "no law is known of a circuit breaker; simulate" in refusal(command, path, *options)
+    assert "a circuit breaker has no formula; simulate" in refusal(command, path, *options)
 
 
 def test_its_numbers_have_units_in_every_form(tmp_path):

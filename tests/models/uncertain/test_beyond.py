@@ -90,7 +90,7 @@ def test_bands_widen_beyond_it_by_the_law():
     assert high == pytest.approx([1e-3 / 0.45, times[1]], rel=1e-2)
     assert bands.band("throughput")[1].tolist() == [550, 660]
     said = " ".join(str(bands).split())
-    assert "measured only up to 600 1/s, and this asks for 660 1/s" in said
+    assert "measured only up to 600 1/s, but this needs 660 1/s" in said
 
 
 def test_a_size_allows_for_what_was_not_measured():
@@ -107,7 +107,7 @@ def test_a_size_allows_for_what_was_not_measured():
     assert allowed.best.values["replicas"] == np.ceil(4500 / most)
     said = " ".join(str(allowed).split())
     assert "measure up to 642.9" in said
-    assert "of the sizes found for a mean at 95%, 98% met their target" in said
+    assert "98% of the sizes found for a mean at 95% met the target" in said
     assert json.loads(allowed.to_json())["caution"] == allowed.caution
     assert not size_model(known, targets, choose, "replicas", 95).caution
 

@@ -151,7 +151,7 @@ def test_points_that_are_not_solved_are_unknown_and_the_others_are_kept():
     assert np.isnan(found["goodput"]).tolist() == [False, True, False]
     assert found["goodput"][0] == model.at(arrival_rate=100.0).solve()["goodput"]
     assert found.saturated.tolist() == [False, False, True]
-    said = "server: at 130 /s its attempts meet too many jobs"
+    said = "server: at 130 /s its attempts meet more jobs"
     assert f"not solved: {said}" in " ".join(str(found).split())
     assert json.loads(found.to_json())["unsolved"].startswith(said)
     with pytest.raises(GraphError, match=said):

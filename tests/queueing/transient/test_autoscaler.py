@@ -138,5 +138,5 @@ def test_bad_numbers_are_refused_in_one_line(numbers, words):
 
 def test_looks_without_number_are_refused_in_one_line():
     law = Autoscaler("queue", 1.0, maximum=9, interval=1e-3)
-    with pytest.raises(InvalidParameter, match="interval of 1 ms has more looks in this day"):
+    with pytest.raises(InvalidParameter, match="interval of 1 ms gives more looks in this day"):
         looks_of(law, 0.0, 3600.0)

@@ -168,7 +168,7 @@ def test_a_model_whose_room_gets_regular_arrivals_loses_less():
     assert "GI/M/m/K" in steady.approximation
     again = parse_model(regular.to_toml())
     assert again.solve(arrival_rate=3900.0).response_time == steady.response_time
-    with pytest.raises(GraphError, match="no law of arrivals with an scv at BatchK"):
+    with pytest.raises(GraphError, match="no formula for arrivals with an scv at BatchK"):
         catalogue_model("server-batch-room").arriving(0.0)
 
 

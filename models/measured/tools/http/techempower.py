@@ -86,7 +86,7 @@ def _runs(report: Mapping[str, Any], source: str) -> Iterator[_Run]:
         for framework, entries in frameworks.items():
             where = f"{source}: rawData.{test}.{framework}"
             if not isinstance(entries, list) or len(entries) > len(levels):
-                raise broken(where, f"it is no list of at most {len(levels)} runs")
+                raise broken(where, f"it is not a list of at most {len(levels)} runs")
             for k, (level, cells) in enumerate(zip(levels, entries, strict=False)):
                 place = f"{where}[{k}]"
                 if not isinstance(cells, Mapping):
@@ -102,7 +102,7 @@ def _numbers(report: Mapping[str, Any], title: str, source: str) -> list[float]:
     cells = at(report, title, source=source)
     if not isinstance(cells, list) or not cells:
         where = f"{source}: {title}"
-        raise broken(where, "it is no list of numbers")
+        raise broken(where, "it is not a list of numbers")
     return [needed({title: cell}, title, source=source) for cell in cells]
 
 
