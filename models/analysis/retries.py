@@ -27,7 +27,9 @@ _SHORT = (
     "with so short a timeout attempts come in bunches, so the good state is worse than this "
     "and tips sooner; headway solve follows each attempt"
 )
-_UNKNOWN = "how long a state lasts is not known here: too many clients are backing off to be simulated"
+_UNKNOWN = (
+    "how long a state lasts is not known here: too many clients are backing off to be simulated"
+)
 _AT_LEAST = "too few good states ended in 5,000,000 attempts: they last longer in 95 of 100 cases"
 _AT_ONCE = (
     "a client that is refused and retries at once is refused again, so states with many refusals "
@@ -165,8 +167,8 @@ def retries(model: Model) -> Retries:
         raise GraphError(msg)
     if model.network_kind is not NetworkKind.CLIENTS:
         msg = (
-            f"{model.name}: its clients never give up; give its arrivals a timeout and retries, such "
-            'as timeout = "1 s" and retries = 3'
+            f"{model.name}: its clients never give up; give its arrivals a timeout and retries, "
+            'such as timeout = "1 s" and retries = 3'
         )
         raise GraphError(msg)
     network = network_with_clients(model)

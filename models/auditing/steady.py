@@ -25,8 +25,8 @@ STEADY = FindingKind(
     "rate_not_steady",
     Severity.WARNING,
     "loads whose rate of requests from outside changes by a factor `value` within",
-    "its mean response time is not the one at its mean rate: cut it into shorter loads (headway model "
-    "--window)",
+    "its mean response time is not the one at its mean rate: cut it into shorter loads "
+    "(headway model --window)",
 )
 
 

@@ -159,7 +159,9 @@ def _change(one: Difference, builds: Builds, verdict: Verdict) -> str:
     may = "is probably worse" if one.is_worse else "may be worse"
     if builds.has_enough:
         usual = f"{counted(builds.fewest, 'run')} of each load and build"
-        return f"{known}: {may} by more than {allowed}; {usual} usually decide, but not here: add more"
+        return (
+            f"{known}: {may} by more than {allowed}; {usual} usually decide, but not here: add more"
+        )
     if builds.runs is None:
         return f"{known}: {may} by more than {allowed}; measure each load more than once to decide"
     return (

@@ -358,7 +358,9 @@ def _stepped(
         at = at if at > low * (1 + precision) else min(STEP * low, within[1])
         return known.answer(at, bracket, f"the limit still holds; {why}")
     at = at if low < at < high else float(middle)
-    return known.answer(at, bracket, f"between a load that holds the limit and one that does not; {why}")
+    return known.answer(
+        at, bracket, f"between a load that holds the limit and one that does not; {why}"
+    )
 
 
 def _by_one_queue(known: _Measured) -> float:

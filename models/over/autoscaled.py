@@ -129,8 +129,8 @@ def _check_scales(terms: "AutoscalerTerms", law: Autoscaler, serving: "_Serving"
     fewest, most = int(law.minimum), int(law.maximum)
     if fewest < most and serving(fewest) == serving(most):
         msg = (
-            f"autoscaler: it scales {terms.scales}, and {serving.name} serves the same with {fewest} "
-            f'and with {most} of them; write servers = "{terms.scales}" there'
+            f"autoscaler: it scales {terms.scales}, and {serving.name} serves the same with "
+            f'{fewest} and with {most} of them; write servers = "{terms.scales}" there'
         )
         raise GraphError(msg)
 

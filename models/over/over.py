@@ -475,7 +475,9 @@ def _said(load: Day) -> tuple[str, ...]:
 def _notes(network: TimedNetwork, load: Day, means: TimedMeans) -> tuple[str, ...]:
     notes = [*_said(load)]
     if not means.met:
-        notes.append("response times are means: jobs present over arrival rate, or summed over stations")
+        notes.append(
+            "response times are means: jobs present over arrival rate, or summed over stations"
+        )
     if network.start is None:
         notes.append("starts in the steady state at the first rate")
     return tuple(notes)

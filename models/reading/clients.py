@@ -200,8 +200,9 @@ class Told:
         without = [name for name in files if name not in known]
         if self.texts and without:
             msg = (
-                f"{self.option} gives no number for {len(without)} of {counted(len(files), 'file')}: "
-                f"{_some(without)}; add {self.option} FILE=NUMBER for each"
+                f"{self.option} gives no number for {len(without)} of "
+                f"{counted(len(files), 'file')}: {_some(without)}; "
+                f"add {self.option} FILE=NUMBER for each"
             )
             raise MeasurementError(msg)
         return known

@@ -31,7 +31,9 @@ def methods_tables() -> list[Table]:
         "exact: where its needs are met; each answer states what is approximate about it",
         "methods without a row here answer other questions about the model",
     )
-    more = ("headway methods MODEL: which of them apply, at what cost and error, and why others do not",)
+    more = (
+        "headway methods MODEL: which of them apply, at what cost and error, and why others do not",
+    )
     return [Table("methods", about, notes[:1]), Table("what they need", needs, (notes[1], *more))]
 
 

@@ -93,8 +93,8 @@ def network_with_clients(model: Model) -> Network:
     turns = all(one.discipline.in_turn for one in graph.stations.values())
     if any(unlike) or model.is_closed or not turns:
         msg = (
-            f"{model.name}: where clients give up, headway has formulas for one open class, Poisson, "
-            "in order of arrival, without outputs by formulas; simulate"
+            f"{model.name}: where clients give up, headway has formulas for one open class, "
+            "Poisson, in order of arrival, without outputs by formulas; simulate"
         )
         raise GraphError(msg)
     needed = [*map(clients_at, graph.clients)]

@@ -155,7 +155,7 @@ OUTPUTS: tuple[Output, ...] = (
         compute="exceedances",
     ),
     Output(
-        "waiting_time_p{percent}", Of.STATION, "s", "wait that that share of visits does not exceed",
+        "waiting_time_p{percent}", Of.STATION, "s", "wait that this share of visits keeps to",
         _LESS, compute="station_numbers",
     ),
     Output(

@@ -181,7 +181,9 @@ def check_meetings(tasks: Mapping[str, Task], entries: Mapping[str, Entry]) -> N
         others = [n for n, one in entries.items() if one.task == entry.task and n != name]
         for each in entry.meets:
             if each not in others:
-                msg = f"entry {name} meets {each!r}, which is not another entry of task {entry.task}"
+                msg = (
+                    f"entry {name} meets {each!r}, which is not another entry of task {entry.task}"
+                )
                 raise GraphError(msg + nearest(each, others))
         if len(entry.meets) < 2 or sorted(entry.meets) != sorted(others):
             msg = (

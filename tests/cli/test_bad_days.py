@@ -99,7 +99,7 @@ def clients(text, model=POOL):
             SCALED + 'interval = "1 h"\n',
             DAY,
             (),
-            "autoscaler: its interval of 3600 s is not shorter than the day of 120 s, so that it "
+            "autoscaler: its interval of 3600 s is not shorter than the day of 120 s, so it "
             "never looks; give a shorter interval or a longer day",
         ),
         (SCALED + 'interval = "2 min"\n', DAY, ("--method", "simulation"), "it never looks"),

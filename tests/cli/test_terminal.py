@@ -79,8 +79,7 @@ def test_long_work_writes_a_line_in_ten_seconds_where_there_is_no_terminal(monke
             advance(doing)
 
     assert stream.getvalue() == (
-        "the second: 40% after 10 s, about 16 s to go\n"
-        "fitting: 80% after 21 s, about 5 s to go\n"
+        "the second: 40% after 10 s, about 16 s to go\nfitting: 80% after 21 s, about 5 s to go\n"
     )
 
 

@@ -370,7 +370,7 @@ _SCALER_NUMBERS = {
     "minimum": "The fewest replicas; 1 by default.",
     "interval": "Time between two looks at the metric; 15 s by default.",
     "tolerance": "Share by which the metric may miss its target; 0.1 by default.",
-    "stabilisation": "Time for which replicas are kept after a look that asked for more; 5 min by default.",
+    "stabilisation": "Time that replicas stay after a look that asked for more; 5 min by default.",
     "start_delay": "Time until a new replica is ready, or { mean, scv }; 0 by default.",
     "warm_up": "Time for which it is slower then; 0 by default.",
     "warm_up_speed": "Its speed meanwhile, as a share; 0.5 by default.",

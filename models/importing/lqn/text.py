@@ -385,8 +385,9 @@ class _Reading:
         for entry in task.findall("entry"):
             bound = self.entries[entry.get("name", "")].bound
             if bound and bound not in known:
-                msg = f"entry {entry.get('name')} begins with {quoted(bound)}, which is not an activity"
-                raise self.wrong(msg + nearest(bound, known))
+                what = f"begins with {quoted(bound)}, which is not an activity"
+                msg = f"entry {entry.get('name')} {what}{nearest(bound, known)}"
+                raise self.wrong(msg)
             if bound:
                 known[bound].set("bound-to-entry", entry.get("name", ""))
 

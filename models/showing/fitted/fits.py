@@ -39,7 +39,9 @@ from headway.numerals import digits, significant
 
 _IDLE = 0.1  # utilisation at the highest load below which the limit is not visible
 _NEARLY = 0.005  # relative scatter of a throughput: more than this exceeds a limit
-_HOLDS = "intervals assume that the model is right and relative errors are equally large at all loads"
+_HOLDS = (
+    "intervals assume that the model is right and relative errors are equally large at all loads"
+)
 _NOT_YET = "intervals, other answers and left-out errors: examined()"
 _NOTHING = 1e-6  # share of an interval's upper end below which only that end is shown
 

@@ -92,9 +92,7 @@ def beyond_note(model: Model, values: Mapping[str, float] | None = None) -> list
         with_unit(four_digits(model.measured_to[ARRIVAL_RATE] * each / load.unit.scale), load.unit)
         for each in (1.0, share)
     )
-    return [
-        f"measured only up to {highest}, but this needs {needed}: measure up to {needed} first"
-    ]
+    return [f"measured only up to {highest}, but this needs {needed}: measure up to {needed} first"]
 
 
 def all_models(solution: Solution, scale: Scale) -> Iterator[Column]:

@@ -538,7 +538,9 @@ class TrafficBuilding(Reading):
         terms = AutoscalerTerms(scales, metric, tuple(read.items()), rule)
         own = set() if rule is None else rule.names - {*SEEN, *self.parameters}
         for name in sorted(own):
-            msg = f"autoscaler: {name!r} is not a parameter{nearest(name, (*SEEN, *self.parameters))}"
+            msg = (
+                f"autoscaler: {name!r} is not a parameter{nearest(name, (*SEEN, *self.parameters))}"
+            )
             raise GraphError(msg)
         if not terms.names:
             terms.evaluate({})

@@ -68,8 +68,8 @@ def no_phases(system: LayeredSystem) -> str:
         for part in parts_within(entry.flow):
             if isinstance(part, Together) and (what := _beyond_phases(part, limited=bool(limited))):
                 return (
-                    f"entry {name} {what}, which layers solved one at a time cannot follow; use method "
-                    "chain, or simulation"
+                    f"entry {name} {what}, which layers solved one at a time cannot follow; use "
+                    "method chain, or simulation"
                 )
     return no_lone_requests(system)
 

@@ -120,7 +120,9 @@ def test_words_for_states():
     lasts = json.loads(long.to_json())
     assert lasts["bad_ends_after"] is None
     assert lasts["bad_lasts_at_least"] > 100
-    assert "only one state at each load: retries cannot" in str(retries(server(400.0, {"timeout": 0.1})))
+    assert "only one state at each load: retries cannot" in str(
+        retries(server(400.0, {"timeout": 0.1}))
+    )
 
 
 def test_what_has_tipped_over_is_not_said_to_tip():
@@ -136,7 +138,10 @@ def test_what_has_tipped_over_is_not_said_to_tip():
     ("model", "why"),
     [
         (server([100.0, 200.0]), "one value"),
-        (ModelGraph("calm").station("cpu", MM1(0.1)).at(arrival_rate=1.0), "its clients never give up"),
+        (
+            ModelGraph("calm").station("cpu", MM1(0.1)).at(arrival_rate=1.0),
+            "its clients never give up",
+        ),
         (server(100.0, {"patience": 0.1}), "timeout"),
         (server(100.0, station=Delay(0.1)), "one MM1"),
         (server(0.0), "no requests arrive"),

@@ -218,7 +218,11 @@ REFUSED = {
         "A page a\n-1\nA web\ns a 1\n-1\n",
         "entry page: none of its activities replies",
     ),
-    "variable as a name": ("page 2 -1", "$page 2 -1", "line 11: found the variable '[$]page' where"),
+    "variable as a name": (
+        "page 2 -1",
+        "$page 2 -1",
+        "line 11: found the variable '[$]page' where",
+    ),
     "search": ("E 2", "C 1\n$n = $x + 1\n-1\nE 2", r"searches of SPEX \(C\) are not supported"),
     "priority": ("page -1 cpu", "page -1 cpu 1.5", "priority is 1.5; it must be a whole number"),
     "quantum": ("p cpu f", "p cpu s -0.1", "quantum is -0.1; it must be zero or more"),

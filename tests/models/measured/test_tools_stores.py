@@ -175,7 +175,7 @@ def test_damaged_results_of_techempower():
     refused(printed.replace('"rawData"', '"data"'), "run.txt: rawData is missing")
     refused(printed.replace("totalRequests", "requests"), "no request succeeded")
     refused(printed.replace('"duration": 15', '"duration": 0'), "its duration is 0")
-    refused(printed.replace(" 16,\n", ""), "it is no list of at most 1 runs")
+    refused(printed.replace(" 16,\n", ""), "it is not a list of at most 1 runs")
 
 
 def test_wrk_without_its_first_line():

@@ -245,7 +245,7 @@ def test_the_command_tells_what_the_autoscaler_does(tmp_path):
         ('target = "60%"', "target = 0", "target is 0; it must be above 0"),
         ('"1 min"', '"-1 s"', "start_delay is -1"),
         ('target = "60%"', "", "the key 'target' is missing"),
-        ('scales = "servers"', 'scales = "server"', "no parameter; did you mean servers"),
+        ('scales = "servers"', 'scales = "server"', "not a parameter; did you mean servers"),
         ("maximum", "max", "unknown key max"),
         ('"1 min"', '"1 GB"', "start_delay"),
     ],
@@ -260,7 +260,7 @@ def test_bad_tables_are_refused_in_one_line(old, new, words, tmp_path):
 @pytest.mark.parametrize(
     ("model", "options", "words"),
     [
-        (scaled(target=0.6), {"method": "fluid"}, "only method forward"),
+        (scaled(target=0.6), {"method": "fluid"}, "followed by method forward"),
         (two("n", 1), {"method": "forward"}, "use method simulation"),
         (two("n", "n"), {"method": "simulation"}, "the servers of one station.*a and servers of b"),
         (two("n", 1, warm_up=5.0), {}, "leave warm_up out"),

@@ -108,7 +108,7 @@ def test_rates_and_capacity_are_formulas_of_t():
     found = graph.arrive("cpu", "0.4 + t / 100").at(t=0).over(100.0, every=50)
     assert found["arrival_rate"] == pytest.approx([0.65, 1.15], rel=1e-9)
     assert found["servers"] == pytest.approx([1, 3], rel=1e-12)
-    assert "as it was at arrival" in found.approximation
+    assert "capacity does not change after an arrival" in found.approximation
 
 
 def test_a_rate_may_be_a_wave():

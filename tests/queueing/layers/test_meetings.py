@@ -241,7 +241,11 @@ def test_who_waits_for_nobody_that_comes_waits_for_ever() -> None:
 
 REFUSED: dict[str, tuple[dict[str, object], Entry, str]] = {
     "nobody": ({}, Entry("meet", Step("all"), meets=("left", "write")), "meets 'write', which is"),
-    "itself": ({}, Entry("meet", Step("all"), meets=("left", "all")), "meets 'all', which is not an"),
+    "itself": (
+        {},
+        Entry("meet", Step("all"), meets=("left", "all")),
+        "meets 'all', which is not an",
+    ),
     "one": (
         {},
         Entry("meet", Step("all"), meets=("left",)),
