@@ -84,6 +84,9 @@ class Advance(Protocol):
 EVERY = 10.0
 """Seconds between two lines about work that goes on."""
 
+SURE = 0.01
+"""Share of work whose time tells how long the rest takes."""
+
 
 class _Lines:
     """Progress without a terminal: nothing for ten seconds, then a line every ten seconds."""
@@ -99,7 +102,8 @@ class _Lines:
         if now - self.last >= EVERY:
             self.last = now
             share, spent = min(self.done / self.steps, 1.0), now - self.start
-            left = f", about {duration(spent / share - spent)} to go" if share else ""
+            known = share >= SURE or spent >= 6 * EVERY  # what begins slowly says little
+            left = f", about {duration(spent / share - spent)} to go" if known and share else ""
             click.echo(f"{doing or self.what}: {share:.0%} after {spent:.0f} s{left}", err=True)
 
 

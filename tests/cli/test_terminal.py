@@ -83,6 +83,20 @@ def test_long_work_writes_a_line_in_ten_seconds_where_there_is_no_terminal(monke
     )
 
 
+def test_what_has_hardly_begun_does_not_say_how_long_it_takes(monkeypatch):
+    times = iter([0.0, 10.5, 60.5])
+    stream = io.StringIO()
+    monkeypatch.setattr(output, "monotonic", lambda: next(times))
+    monkeypatch.setattr(sys, "stderr", stream)
+    with output.progress("sweeping", 1) as advance:
+        advance("", 0.001)
+        advance("", 0.001)
+
+    first, second = stream.getvalue().splitlines()
+    assert first == "sweeping: 0% after 10 s"
+    assert second == "sweeping: 0% after 60 s, about 8 hours to go"
+
+
 def test_work_without_steps_writes_a_line_too(monkeypatch):
     class Told(io.StringIO):
         def write(self, text):
