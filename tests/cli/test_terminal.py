@@ -86,6 +86,7 @@ def test_long_work_writes_a_line_in_ten_seconds_where_there_is_no_terminal(monke
 def test_what_has_hardly_begun_does_not_say_how_long_it_takes(monkeypatch):
     times = iter([0.0, 10.5, 60.5])
     stream = io.StringIO()
+    monkeypatch.setattr(output, "EVERY", 10.0)
     monkeypatch.setattr(output, "monotonic", lambda: next(times))
     monkeypatch.setattr(sys, "stderr", stream)
     with output.progress("sweeping", 1) as advance:
