@@ -515,6 +515,6 @@ def _calls(name: str) -> Iterator[str]:
 def _of_form(form: Form, each: Iterable[object], name: str) -> Iterator[object]:
     for document in each:
         if not isinstance(document, dict | list):
-            msg = f"{name}: a line is no {form.name} document"
+            msg = f"{name}: one line is not a {form.name} document"
             raise MeasurementError(msg)
         yield document

@@ -49,7 +49,7 @@ def _entries(document: Any, source: str) -> list[Any]:
     if not isinstance(document, Mapping):
         return [document]
     if "resourceSpans" in document:
-        msg = f"{source}: not all of it is Jaeger's; keep each form in files of its own"
+        msg = f"{source}: mixes Jaeger with another format; keep each in its own files"
         raise MeasurementError(msg)
     data = document.get("data")
     if isinstance(data, Mapping):

@@ -96,7 +96,7 @@ def _resources(document: Any, source: str) -> Iterator[Any]:
         if not isinstance(inner, dict) or not any(
             key.startswith("resource") or key in _BATCHES for key in inner
         ):
-            msg = f"{source}: not all of it is OpenTelemetry's; keep each form in files of its own"
+            msg = f"{source}: mixes OpenTelemetry with another format; keep each in its own files"
             raise MeasurementError(msg)
         for key in _BATCHES:
             yield from entries_of(inner, key, source)

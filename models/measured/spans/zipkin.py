@@ -66,7 +66,7 @@ def _listed(document: Any) -> Iterator[Any]:
 def _span(span: Any, known: dict[str, str], source: str) -> Span:
     """A span with its own identifier and its parent's as they are written."""
     if isinstance(span, Mapping) and "binaryAnnotations" in span:
-        msg = f"{source}: Zipkin's version 1; export version 2, as /api/v2/traces answers"
+        msg = f"{source}: is Zipkin version 1; export version 2, as from /api/v2/traces"
         raise MeasurementError(msg)
     start = whole_time(span, "timestamp", source, MICRO)
     length = whole_time(span, "duration", source, MICRO) if "duration" in span else 0
