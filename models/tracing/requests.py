@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
+from headway.models.measured.spans.clocks import Offset, corrected
 from headway.models.measured.spans.columns import (
     ROOT,
     BoolArray,
@@ -26,7 +27,6 @@ from headway.models.measured.spans.columns import (
     serves,
 )
 from headway.models.measured.spans.span import SpanKind
-from headway.models.tracing.clocks import Offset, corrected
 from headway.records import dataclass
 
 _WIDTH = 1 << 20  # operations per service in the numbering of entries
