@@ -14,10 +14,8 @@ from headway.models.auditing.finding import Finding, FindingKind, Severity, most
 from headway.models.auditing.steady import STEADY, unsteady
 from headway.models.language.scales import Scale
 from headway.models.language.units import unit
-from headway.models.measured.spans.files import ALIKE as ALIKE_NAMES
-from headway.models.measured.spans.files import UNNAMED_SERVICE
+from headway.models.measured.spans import files
 from headway.models.tracing.keys import Key, circle_of
-from headway.models.tracing.measured import Measured
 from headway.models.tracing.processors import ProcessorTime
 from headway.models.tracing.services import Load, Services
 from headway.numerals import counted, four_digits, significant, some_of, times
@@ -81,6 +79,13 @@ NOT_LINKED = FindingKind(
     "requests that link to spans in no file: a share `value`",
     "they count as coming from outside: export the traces that they link to as well, and if traces "
     "are sampled, sample both together",
+)
+AGAIN = FindingKind(
+    "requests_told_twice",
+    Severity.NOTE,
+    "spans of servers and consumers within another of their service, with no client's between",
+    "each counts as a part of that one's request, by the inner server's name; if they are two "
+    "requests, let their client write a span",
 )
 ORPHANS = FindingKind(
     "callers_not_traced",
@@ -298,7 +303,7 @@ def _clocks(told: Told) -> Iterator[Finding]:
 
 def _silent(told: Told) -> Iterator[Finding]:
     services = told.services
-    waited = set().union(*(_asked(services, entry) for entry in services.entries.values()))
+    waited = set().union(*(services.asked(entry) for entry in services.entries.values()))
     for key, entry in services.entries.items():
         if entry.peer and key in waited:
             yield SILENT.finding(f"{quoted(entry.service)} writes no spans")
@@ -308,25 +313,15 @@ def _silent(told: Told) -> Iterator[Finding]:
             )
 
 
-def _asked(services: Services, entry: Measured) -> set[Key]:
-    """Entries whose answer it waits for."""
-    return {
-        services.numbered[number]
-        for block in entry.doing.blocks
-        for stage in block.stages
-        for number in stage.callees
-    }
-
-
 def _services(told: Told) -> Iterator[Finding]:
     services = told.services
     names = {entry.service for entry in services.entries.values() if not entry.peer}
-    unnamed = sorted(name for name in names if name.startswith(UNNAMED_SERVICE))
+    unnamed = sorted(name for name in names if name.startswith(files.UNNAMED_SERVICE))
     if unnamed:
         yield UNNAMED.finding(f"spans of {some_of(unnamed, _SHOWN)} do not name their service")
     once = Counter(entry.service for entry in services.entries.values() if entry.requests == 1)
     for name, count in once.items():
-        if count > ALIKE_NAMES and name in names:
+        if count > files.ALIKE and name in names:
             text = f"{count:,} operations of {quoted(name)} were asked for only once"
             yield SCATTERED.finding(text, value=float(count))
     each = [(load, load.service[load.end > load.start]) for load in services.requests]
@@ -346,6 +341,9 @@ def _links(told: Told) -> Iterator[Finding]:
             if count:
                 text = f"{significant(100 * share, 2)}% of the requests in {load.load} {what}"
                 yield kind.finding(text, value=share)
+        if load.again:
+            text = f"{load.load} has {counted(load.again, 'span')} of servers or consumers"
+            yield AGAIN.finding(f"{text} within another of their service", value=load.again)
 
 
 def _orphans(told: Told) -> Iterator[Finding]:
@@ -480,9 +478,7 @@ def _coming_back(told: Told) -> Iterator[Finding]:
 def _round(told: Told) -> Iterator[Finding]:
     services = told.services
     entries = services.entries.items()
-    circle = circle_of(
-        {key: _asked(services, each) | each.messages.keys() for key, each in entries}
-    )
+    circle = circle_of({key: services.asked(each) | each.messages.keys() for key, each in entries})
     if circle:
         names = [_named(services, key) for key in circle]
         yield ROUND.finding(f"requests go round: {' -> '.join([*names, names[0]])}")
@@ -572,7 +568,7 @@ OF_TRACES = (
     Check((CLOCKS,), _clocks),
     Check((SILENT, NOT_TAKEN), _silent),
     Check((UNNAMED, SCATTERED, NO_TIME), _services),
-    Check((LINKED, NOT_LINKED), _links),
+    Check((LINKED, NOT_LINKED, AGAIN), _links),
     Check((ORPHANS,), _orphans),
     Check((WITHIN, DOUBTED), _unseen_callers),
     Check((LOST, TWICE, LEFT_OUT, ALIKE), _spans),

@@ -101,8 +101,9 @@ class Requests:
     network
         Time that each call took beyond the request that it made [s]; NaN where only one of the two
         is known.
-    failures, links
-        Counts of failed calls, and of requests caused by links.
+    failures, links, again
+        Counts of failed calls, of requests caused by links, and of spans of servers and consumers
+        that tell of a request which another span serves.
     offsets
         Corrections of clocks.
     twice, alike
@@ -131,6 +132,7 @@ class Requests:
     network: FloatArray
     failures: Failures
     links: Links
+    again: int
     offsets: tuple[Offset, ...]
     twice: int
     alike: int
@@ -255,6 +257,7 @@ def requests_of(spans: Spans) -> Requests:
         network=np.append(np.where(given_up, np.nan, made.network), np.full(len(late), np.nan)),
         failures=failures,
         links=Links(int((sent & taken).sum()), int((sent & ~taken).sum())),
+        again=int(again(spans).sum()),
         offsets=offsets,
         twice=spans.twice,
         alike=spans.alike,

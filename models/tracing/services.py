@@ -94,6 +94,15 @@ class Services:
     growing: Mapping[str, Growth]
     processor_times: Mapping[str, ProcessorTime]
 
+    def asked(self, entry: Measured) -> set[Key]:
+        """Entries whose answer an entry waits for."""
+        return {
+            self.numbered[number]
+            for block in entry.doing.blocks
+            for stage in block.stages
+            for number in stage.callees
+        }
+
 
 def services_of(
     loads: Sequence[Spans],

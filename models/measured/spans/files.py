@@ -156,7 +156,7 @@ class SpanFiles:
             For another form, and an unlimited number of operations.
         """
         rows = _Rows(form.name)
-        written = form.rewritten(lines)
+        written = form.rewritten(lines, name)
         left = self.left(written, rows, name) if form.laid_out else written
         each = _of_form(form, documents(left, name, form.opening), name)
         self.take(form.spans(each, name), rows, name)

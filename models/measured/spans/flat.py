@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from headway.errors import quoted
+from headway.errors import MeasurementError, quoted
 from headway.models.measured.spans.form import (
     HEAD,
     MICRO,
@@ -173,9 +173,15 @@ def _time(span: Any, path: Path, unit: int, where: tuple[str, str]) -> int:
     return seconds * _SECOND + int((part or "").ljust(_DIGITS, "0"))
 
 
-def _rows(lines: Iterable[str]) -> Iterator[str]:
+def _rows(lines: Iterable[str], source: str) -> Iterator[str]:
     """The rows of a table, each as an object."""
-    return map(json.dumps, csv.DictReader(lines))
+    table = csv.DictReader(lines)
+    try:
+        for row in table:
+            yield json.dumps(row)
+    except csv.Error:
+        msg = f"{source}:{table.line_num + 1}: not a row of a CSV table; export the table again"
+        raise MeasurementError(msg) from None
 
 
 def _titled(*titles: str) -> Any:

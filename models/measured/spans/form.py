@@ -36,7 +36,7 @@ class Form(NamedTuple):
     spans
         The spans of a file's documents; for an impossible span, what is wrong with it.
     rewritten
-        The lines of a file, with keys as `spans` knows them.
+        The lines of a file, whose name is given too, with keys as `spans` knows them.
     opening
         What precedes the elements of a list that may be read one by one, each as a document.
     laid_out
@@ -47,7 +47,7 @@ class Form(NamedTuple):
     name: str
     recognises: Callable[[str], bool]
     spans: Callable[[Iterable[Any], str], Iterator[Span | BrokenSpan]]
-    rewritten: Callable[[Iterable[str]], Iterable[str]] = iter
+    rewritten: Callable[[Iterable[str], str], Iterable[str]] = lambda lines, _: lines
     opening: str = r"\["
     laid_out: bool = False
 

@@ -228,8 +228,13 @@ def _camel(key: str) -> str:
 _REWRITTEN = tuple((f'"{key}":', f'"{_camel(key)}":') for key in _UNDERSCORED)
 
 
-def in_camel_case(lines: Iterable[str]) -> Iterator[str]:
+def in_camel_case(lines: Iterable[str], _: str = "") -> Iterator[str]:
     """The lines of a file, with keys that have underscores written as OTLP JSON does.
+
+    Parameters
+    ----------
+    lines
+        The lines.
 
     Examples
     --------

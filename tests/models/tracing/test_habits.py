@@ -279,6 +279,14 @@ def test_a_line_of_services_without_a_limit_names_a_few(tmp_path: Path) -> None:
     assert texts["no_time"].startswith("the spans of i take no time; they have no work")
 
 
+def test_tables_with_broken_ends_of_lines_are_refused_in_a_line(
+    tmp_path: Path, documents: list[Document]
+) -> None:
+    text = as_table(as_nezha(documents[0])).replace('"', "").replace("web", "w\reb")
+    (tmp_path / "rows.csv").write_text(text, newline="")
+    assert "rows.csv:2: not a row of a CSV table" in refusal("model", tmp_path / "rows.csv")
+
+
 def test_what_is_nearly_a_trace_is_refused_alike_where_measurements_are_read(
     tmp_path: Path,
 ) -> None:

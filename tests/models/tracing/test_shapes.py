@@ -97,6 +97,9 @@ def test_proxies_beside_services_add_no_requests_of_theirs(tmp_path: Path, apart
     assert len(entries) == (5 if apart else 2)
     assert {("web", "GET /page"), ("stock", "GET /look")} <= entries.keys()
     assert {each.requests for each in entries.values()} == {REQUESTS}
+    texts = [each.text for each in answer.findings if each.kind == "requests_told_twice"]
+    assert len(texts) == (not apart)
+    assert all(f"load has {2 * REQUESTS} spans of servers or consumers" in text for text in texts)
     work = entries["stock", "GET /look"].work
     assert work == pytest.approx(0.004 if apart else 0.0044, rel=0.2)
     [compared] = answer.compared
