@@ -2,7 +2,7 @@
 
 ``python -m tests.drawn`` draws every picture that README or a page of docs/ shows into
 docs/pictures, and for dark pages into docs/pictures/dark; the build of the documentation does so
-first, so that none is out of date.
+first, so that none is out of date. ``python -m tests.drawn NAME.svg`` draws only that one.
 """
 
 import contextlib
@@ -24,10 +24,12 @@ FOLDER = ROOT / "docs" / "pictures"
 DARK = FOLDER / "dark"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _PICTURE = re.compile(r"!\[[^\]]+\]\([^)]*?pictures/([\w-]+\.svg)\)")
-_COMMAND = re.compile(
-    r"`((?:headway|python -m tests\.house)\s[^`]*"
-    r"(?:--plot|--svg)\s+(?:docs/pictures/)?([\w-]+\.svg))`"
+_DRAWS = r"(?:--plot|--svg)\s+(?:docs/pictures/)?([\w-]+\.svg)"
+_COMMANDS = (
+    re.compile(rf"`((?:headway|python -m tests\.house)\s[^`]*{_DRAWS})`"),
+    re.compile(rf"^\$ (headway .*{_DRAWS})$", re.MULTILINE),
 )
+"""How a page states a command: in a sentence, or in a console block."""
 
 
 def shown() -> dict[str, list[Path]]:
@@ -44,7 +46,8 @@ def commands() -> dict[str, list[str]]:
     pages = shown()
     by_name = {}
     for page in PAGES:
-        for line, name in _COMMAND.findall(page.read_text()):
+        text = page.read_text()
+        for line, name in (found for stated in _COMMANDS for found in stated.findall(text)):
             if page in pages.get(name, ()):
                 by_name[name] = shlex.split(line)
     return by_name
@@ -74,20 +77,20 @@ def draw(name: str, words: list[str], folder: Path, *looks: str) -> None:
         house.main([*given[3:], str(folder / name), *looks])
 
 
-def main() -> int:
-    """Draw all pictures, and name those that no command draws."""
-    known = commands()
+def main(*wanted: str) -> int:
+    """Draw pictures, all if none is named, and name those that no command draws."""
+    known = {name: words for name, words in commands().items() if name in (wanted or (name,))}
     DARK.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         keep_fits(patch)  # a picture for dark pages is of the same fit
         for name, words in known.items():
             draw(name, words, FOLDER)
             draw(name, words, DARK, "--dark")
-    without = sorted(shown().keys() - known.keys())
+    without = sorted(set(wanted or shown()) - known.keys())
     for name in without:
         print(f"{name}: no page that shows it states the command that draws it", file=sys.stderr)
     return bool(without)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

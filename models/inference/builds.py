@@ -239,9 +239,8 @@ def _common_loads(first: LoadTest, second: LoadTest) -> tuple[list[float], str, 
             msg = f"{first.source} and {second.source} have no load in common: {' and '.join(seen)}"
             raise MeasurementError(msg)
     msg = (
-        f"{first.source} and {second.source}: nothing says what the load of each point was; name "
-        "clients "
-        "with --clients, or the rate asked for with --rate"
+        f"{first.source} and {second.source}: the files do not say what the load of each "
+        "point was; give clients with --clients, or the rate asked for with --rate"
     )
     raise MeasurementError(msg)
 

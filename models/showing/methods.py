@@ -84,8 +84,8 @@ def model_methods_table(found: "ModelMethods") -> Table:
         Column("error, or why not", tuple(_error(one) for one in rows)),
     )
     notes = (
-        f"taken if you name none: {found.chosen or 'none, as none applies'}",
-        "time: estimated for one machine, where there is an estimate",
+        f"by default headway takes: {found.chosen or 'none, as none applies'}",
+        "time: an estimate for one machine, where there is one",
     )
     return Table(f"methods for {found.model}", columns, notes)
 

@@ -78,7 +78,7 @@ def methods_of(model: Model) -> ModelMethods:
     >>> from headway.models import catalogue_model
     >>> found = methods_of(catalogue_model("server-single").at(arrival_rate=10))
     >>> found.chosen, next(one.reason for one in found.methods if one.name == "recal")
-    ('open', 'method recal does not support one class of jobs; use method auto')
+    ('open', 'method recal is not for one class of jobs; use method auto')
     """
     if not model.graph.layers:
         check_stations(model)

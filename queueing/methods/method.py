@@ -276,7 +276,7 @@ class MethodRow:
     def missing(self, network: Solvable) -> str:
         """The first unmet need in one line; empty if the method applies."""
         if network.subject not in self.subjects:
-            return f"method {self.name} does not support {network.subject}; use method auto"
+            return f"method {self.name} is not for {network.subject}; use method auto"
         for need in self._of_one_class if network.kinds else self.needs:
             why = need.of(network)
             if why:

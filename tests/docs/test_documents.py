@@ -150,6 +150,18 @@ def test_relative_links(path):
         assert not heading or heading in anchors(file), f"{target}#{heading}"
 
 
+@pytest.mark.parametrize("folder", ["how-to", "explanation", "reference"])
+def test_each_page_is_in_the_list_and_in_the_tree_of_its_folder(folder):
+    index = (ROOT / "docs" / folder / "index.md").read_text()
+    trees = "\n".join(re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.DOTALL | re.MULTILINE))
+    listed = set(re.findall(r"\]\(([\w-]+)\.md[)#]", index))
+    inside = set(re.findall(r"^(?:.*<)?([\w-]+)>?$", trees, re.MULTILINE))
+    pages = {path.stem for path in (ROOT / "docs" / folder).glob("*.md")} - {"index"}
+
+    assert pages <= listed
+    assert pages <= inside
+
+
 def anchors(path):
     headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", path.read_text()), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}

@@ -56,6 +56,23 @@ def test_a_picture_without_a_command_is_named(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("lonely.svg: no page that shows it")
 
 
+def test_a_console_block_states_a_command_too_and_one_picture_is_drawn_alone(monkeypatch, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "![one](pictures/one.svg) ![two](pictures/two.svg) by `headway show io-node --plot two.svg`"
+        "\n```console\n$ headway show nfs-server --plot one.svg\n```\n"
+    )
+    drawn_now = []
+    monkeypatch.setattr(drawn, "PAGES", [page])
+    monkeypatch.setattr(drawn, "DARK", tmp_path)
+    monkeypatch.setattr(drawn, "draw", lambda name, *_: drawn_now.append(name))
+
+    assert drawn.commands()["one.svg"] == ["headway", "show", "nfs-server", "--plot", "one.svg"]
+    assert drawn.main("one.svg") == 0
+    assert set(drawn_now) == {"one.svg"}
+    assert drawn.main("three.svg") == 1
+
+
 def test_a_command_that_fails_stops_the_build(tmp_path):
     with pytest.raises(RuntimeError, match="nowhere"):
         drawn.draw("a.svg", ["headway", "solve", "nowhere", "--plot", "a.svg"], tmp_path)

@@ -102,8 +102,8 @@ def _forms_table(server_fit: ServerFit) -> Table:
 def _passed_over(server_fit: ServerFit) -> list[str]:
     """Name forms that fit as well but are not chosen, as the data leave a parameter open."""
     return [
-        f"not chosen: {form.name}; the data do not determine {' and '.join(fit.out_of_reach)}, "
-        f"at a bound or {FAR:.0f} times beyond all that was measured"
+        f"not chosen: {form.name}; the data do not determine {' and '.join(fit.out_of_reach)} "
+        f"(at a bound, or {FAR:.0f} times beyond all measurements)"
         for form, fit in server_fit.passed_over
     ]
 
@@ -145,11 +145,11 @@ def _choice(server_fit: ServerFit) -> str:
     if server_fit.best.leave_one_out_rms < fit.leave_one_out_rms and fit is not server_fit.best:
         more = server_fit.best.aicc - fit.aicc
         but = (
-            f"that has an AICc lower by {more:.1f}"
+            f"whose AICc is lower by {more:.1f}"
             if math.isfinite(more)
-            else "AICc cannot judge it"
+            else "which AICc cannot rank"
         )
-        why = f"(smaller leave-one-out error than {least.name}, although {but})"
+        why = f"(smaller leave-one-out error than {least.name}, {but})"
     return (
         f"chosen: {server_fit.form.name} {why}{runners}"
         if len(server_fit.candidates) > 1

@@ -290,7 +290,7 @@ def test_what_layers_cannot_do_yet_is_said():
     model = parse_model(SHOP)
     for ask, words in (
         (lambda: model.solve().time_laws(), "layered services have no distribution in a formula"),
-        (lambda: model.solve(method="schweitzer"), "does not support layered services"),
+        (lambda: model.solve(method="schweitzer"), "is not for layered services"),
     ):
         with pytest.raises(HeadwayError, match=words):
             ask()

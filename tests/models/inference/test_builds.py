@@ -154,7 +154,9 @@ def test_tests_that_cannot_be_paired_are_refused():
     with pytest.raises(MeasurementError, match="no load in common: 1, 2, 4, 8 and 3, 5"):
         compare_builds(runs(random), runs(random, loads=(3, 5)))
     unknown = LoadTest((Point("x", throughput=1.0, response_time=1.0, file="a.txt"),))
-    with pytest.raises(MeasurementError, match="nothing says what the load of each point was"):
+    with pytest.raises(
+        MeasurementError, match="the files do not say what the load of each point was"
+    ):
         compare_builds(runs(random), unknown)
     with pytest.raises(InvalidParameter, match="--at-most is 0"):
         compare_builds(runs(random), runs(random), at_most=0)
