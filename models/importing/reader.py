@@ -63,6 +63,10 @@ def read_foreign(path: str | Path) -> Imported | LayeredFile:
         For a file of another kind, or for parts that headway does not support; names them.
     """
     file = Path(path)
+    if file.suffix.lower() == ".toml":
+        mend = f"use it as it is, such as headway solve {file.name}"
+        msg = f"{file}: is a model file of headway; {mend}"
+        raise ModelFileError(msg)
     root = _layered_text(file) if file.suffix.lower() in TEXTS else read_xml(file)
     if root.tag == LAYERED:
         from headway.models.importing.lqn.lqnx import read_lqnx

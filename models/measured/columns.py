@@ -210,6 +210,7 @@ def _named(measurements: Measurements, *roles: Role) -> Observed:
         part = None if column.role else titled(column.header)
         if part is not None and part.role in roles:
             return column
+    _check_endings(measurements, roles)
     titles = [title for role in roles for title in role.titles]
     hint = _may_be(measurements, roles)
     try:
@@ -217,6 +218,19 @@ def _named(measurements: Measurements, *roles: Role) -> Observed:
     except MeasurementError as error:
         msg = f"{error}{hint}"
         raise MeasurementError(msg) from None
+
+
+def _check_endings(measurements: Measurements, roles: Sequence[Role]) -> None:
+    """Refuse a column that is titled as a role and ends in an unknown unit."""
+    for column in measurements.columns.values():
+        title, _, ending = column.header.rpartition("_")
+        part = titled(title) if title and not (column.unit.text or column.role) else None
+        if part is not None and part.role in roles and part_of(column) is None:
+            msg = (
+                f"{measurements.source}: {quoted(ending)} in {column.header} is not a known unit; "
+                f"write for example {part.role.written}"
+            )
+            raise MeasurementError(msg)
 
 
 def _may_be(measurements: Measurements, roles: Sequence[Role]) -> str:
@@ -227,11 +241,6 @@ def _may_be(measurements: Measurements, roles: Sequence[Role]) -> str:
             names = " or ".join(role.name for role in unsure(column))
             return f"; {column.header} may be {names}: use {_option(column, some[0])}"
     left = [c for c in measurements.columns.values() if part_of(c) is None and not c.role]
-    for column in left:
-        title, _, unit = column.header.rpartition("_")
-        part = titled(title) if title and not column.unit.text else None
-        if part is not None and part.role in roles:
-            return f"; {quoted(unit)} in {column.header} is not a unit: write {part.role.written}"
     alike = [column for column in left if column.unit.text and fits(column.unit, roles[0])]
     if len(alike) != 1:
         return ""

@@ -45,7 +45,9 @@ def where(table: Measurements, wanted: Mapping[str, str]) -> Measurements:
     """
     for column, word in wanted.items():
         if column not in table.labels:
-            some = nearest(column, table.labels) if table.labels else "; it has none"
+            some = (
+                nearest(column, table.labels) if table.labels else ": all its columns are numbers"
+            )
             msg = f"{table.source}: there is no column of words {quoted(column)}{some}"
             raise MeasurementError(msg)
         words = np.array(table.labels[column])

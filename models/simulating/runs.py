@@ -280,7 +280,7 @@ class Aim:
             return replicas
         if self.settles and made:
             return max(made, int(self.at_most / each))
-        ways = [f"allow {_events(events)} with at_most"]
+        ways = [f"allow {_events(events)} (at_most, --at-most)"]
         if made:
             wider = self.half_width * (events / self.at_most) ** 0.5
             ways.append(f"accept a half width of {significant(100 * wider, 2)}% or more")

@@ -215,6 +215,7 @@ def test_pictures_in_every_format(tmp_path):
         (["show", "nfs-server", "--preset", ""], "no preset"),
         (["grow"], "there is no command 'grow'; there are models, kinds, "),
         (["solve"], "MODEL is missing; as in headway solve nfs-server --preset raid --set"),
+        (["import", "shop.toml"], "shop.toml: is a model file of headway; use it as it is"),
         (["solve", "."], ".: is a folder; give the path of a model file in it"),
         (["solve", "nfs-server", "--plot"], "--plot needs a value"),
         (["solve", "nfs-server", "--method", "exakt"], "--method: there is no method 'exakt'"),
@@ -243,7 +244,7 @@ def test_refused_in_one_line(arguments, message, tmp_path, monkeypatch):
         ("throughput_ops_s,response_ms\n100,x\n", "curve.csv:2: response_ms is 'x'"),
         ("throughput_ops_s,response_ms\n100,nan\n", "not a finite number"),
         ("throughput_ops_s,response_ms\n100,-1\n", "it cannot be negative"),
-        ("throughput_ops_s,response_kg\n100,1\n", "there is no column 'response_time'"),
+        ("throughput_ops_s,response_kg\n100,1\n", "'kg' in response_kg is not a known unit"),
     ],
 )
 def test_bad_curves(text, message, tmp_path):

@@ -44,7 +44,7 @@ def test_a_test_that_did_more_than_saturation_is_told_why():
     line = next(line for line in derivation(fit, units_of(fit)) if line.startswith("bottleneck"))
 
     assert re.search(r"node, 100% busy .*; it saturates at 4\d\d(\.\d)? op/s with many", line)
-    assert line.endswith("jobs there, which slow it down; 532.2 op/s was measured")
+    assert line.endswith("jobs present, which slow it down; 532.2 op/s was measured")
 
 
 def test_more_than_a_model_explains_is_told_too():

@@ -217,7 +217,9 @@ def test_the_response_time_is_the_mean_unless_another_is_named():
 
 
 def test_an_ending_that_is_no_unit_is_named():
-    with pytest.raises(MeasurementError, match="'furlongs' in response_furlongs is not a unit"):
+    with pytest.raises(
+        MeasurementError, match="'furlongs' in response_furlongs is not a known unit"
+    ):
         response_column(table("response_furlongs,throughput_ops_s"))
 
 
