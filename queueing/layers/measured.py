@@ -36,8 +36,8 @@ LAYERS_ERROR = Error(
 """The error of the method."""
 
 OPEN_TIMES = {
-    "unlimited": ((0.7, 3.5, 31.0), (0.9, 13.0, 41.0), (1.0, 28.0, 132.0)),
-    "limited": ((0.7, 15.0, 37.0), (0.9, 28.0, 82.0), (1.0, 55.0, 100.0)),
+    "unlimited": ((0.7, 4.0, 43.0), (0.9, 13.0, 98.0), (1.0, 28.0, 132.0)),
+    "limited": ((0.7, 15.0, 50.0), (0.9, 32.0, 210.0), (1.0, 55.0, 250.0)),
 }
 """With arrivals from outside, by the servers of processors: the largest utilisation of a pool or
 processor, and for times of entries the bound that nine of ten errors stay below, and the largest
