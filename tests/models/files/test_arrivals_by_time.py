@@ -163,8 +163,8 @@ def test_keys_that_cannot_be_are_refused_in_one_line(text, words):
         ("time,rate\n0,5\n60,1\n120,1\n180,1\n240,1\n400,1\n", "day.csv:7: a gap: 160 s"),
         ("time,rate\n0,0\n60,0\n", "all zero"),
         ("time,rate\n0,5\n", "one row"),
-        ("time,rate\nnoon,5\n1,4\n", "is no time"),
-        ("time,rate\n25:00,5\n1,4\n", "is no time"),
+        ("time,rate\nnoon,5\n1,4\n", "is not a time"),
+        ("time,rate\n25:00,5\n1,4\n", "is not a time"),
         ("a,b,c\n1,2,3\n4,5,6\n", "no columns of times and rates"),
     ],
 )

@@ -154,7 +154,7 @@ def test_what_never_fills_loses_nothing():
     [
         (TANDEM, {"method": "forward"}, "follows one queue, and there are 2"),
         (POOL, {"method": "pointwise", "start": "empty"}, "no memory of a start"),
-        (POOL, {"method": "exact"}, "does not support a load that follows time"),
+        (POOL, {"method": "exact"}, "is not for a load that follows time"),
         (POOL, {"start": "backlog=-1"}, "whole number"),
         (POOL, {"start": "full"}, "steady, empty, or backlog"),
         (ROOM, {"start": 5}, "5 jobs at the start, but it has places for 4"),
