@@ -24,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.measured.spans.columns import IntArray
+from headway.models.measured.spans.columns import BoolArray, IntArray
+from headway.models.tracing.callers import Callers
 from headway.models.tracing.flows import Doing
 from headway.models.tracing.keys import Key, Keyed
 from headway.models.tracing.measured import Measured
@@ -51,23 +52,26 @@ def orphans_of(requests: Keyed) -> dict[Key, float]:
     return {requests.keys[k]: float(counts[k]) / calls for k in np.flatnonzero(counts).tolist()}
 
 
-def peers_of(requests: Keyed) -> tuple[dict[Key, Measured], dict[str, Pool]]:
+def peers_of(requests: Keyed, callers: Callers) -> tuple[dict[Key, Measured], dict[str, Pool]]:
     """The entry of each peer, and its threads where the spans show a limit.
 
     Parameters
     ----------
     requests
         The requests of all loads.
+    callers
+        The services that ask them, if they have few threads.
     """
     numbers = requests.peers()
     entries: dict[Key, Measured] = {}
     pools: dict[str, Pool] = {}
     for number in numbers:
         key = requests.keys[number]
-        calls = np.flatnonzero(requests.callee == number)
+        calls = requests.callee == number
         name = requests.service_of(key)
-        behind = _own_requests(requests, calls) if len(numbers) == 1 else _no_requests(requests)
-        pools[name], entries[key] = _peer(requests, name, calls, behind)
+        rows = np.flatnonzero(calls)
+        behind = _own_requests(requests, rows) if len(numbers) == 1 else _no_requests(requests)
+        pools[name], entries[key] = _peer(requests, callers, name, calls, behind)
     return entries, {name: pool for name, pool in pools.items() if pool.seen}
 
 
@@ -119,7 +123,7 @@ def _own_requests(requests: Keyed, calls: IntArray) -> _OwnRequests:
 
 
 def _peer(
-    requests: Keyed, name: str, calls: IntArray, behind: _OwnRequests
+    requests: Keyed, callers: Callers, name: str, calls: BoolArray, behind: _OwnRequests
 ) -> tuple[Pool, Measured]:
     """A peer's threads from its mean times and rates, and its entry."""
     caller = requests.caller[calls]
@@ -132,10 +136,12 @@ def _peer(
         rest = min(float(behind.took[k]), float(mine.mean()))
         window, share = requests.loads[k].window, requests.shares[k]
         came = requests.began[calls][load == k]
-        one = Seen.of(came, mine - rest, np.full(len(mine), rest), among, window, share)
+        asked = callers.asked(calls, k, len(mine), float(mine.sum()))
+        gap, after = mine - rest, np.full(len(mine), rest)
+        one = Seen.of(came, gap, after, among, window, share, asked.pace)
         apart = behind.shared * (float(behind.took[k]) - usual)
         error = sqrt(one.error**2 + float(behind.error[k]) ** 2 + apart**2)
-        seen[k] = one._replace(error=error)
+        seen[k] = one._replace(error=error, rest_error=float(behind.error[k]))
     pool, work, doubt = pool_by_rates(list(seen.values()), 1)
     own = sqrt(1 / sum(1 / max(one.error, _LEAST) ** 2 for one in seen.values()))
     mean, error = max(work, 0.0), sqrt(own**2 + doubt**2 + (behind.shared * usual) ** 2)

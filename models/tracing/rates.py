@@ -33,7 +33,7 @@ import numpy as np
 
 from headway.kinds import Amount, FloatArray
 from headway.models.measured.spans.columns import IntArray
-from headway.models.tracing.bunches import Met, alone
+from headway.models.tracing.bunches import Met
 from headway.models.tracing.pools import Pool
 from headway.models.tracing.spread import standard_error
 
@@ -46,7 +46,7 @@ class Rough(NamedTuple):
     bunched: float
 
 
-ROUGH = Rough(0.4, 0.25, 0.25)
+ROUGH = Rough(0.2, 0.12, 0.1)
 """Requests from one caller are not a Poisson process. The quartiles of the measured errors are 0.12
 and 0.18 (``python -m tests.campaigns.trace_round_trips --law --count 60 --first 5000``); the values
 here are wider, as a few services are far off, and give intervals that ``--adverse`` finds to hold.
@@ -58,7 +58,8 @@ _SURE = 0.95  # probability of the interval of the number of threads
 _TRIED, _ZOOMS = 33, 5
 _ALIKE = 1e-3  # deviance below which a pool cannot be told from one in which nobody waits
 _MORE = 1.01  # factor on a rate, to see how waiting grows with it
-_RATES = np.reshape((1.0, _MORE), (2, 1, 1))  # as blocks of columns
+# as blocks of columns: as measured, at the rate, and with the growth of the rest, that may be, too
+_RATES, _STEEPER = np.reshape(((1.0, _MORE, 1.0), (0.0, 0.0, 1.0)), (2, 3, 1, 1))
 _LEAST = 1e-12  # least standard error [s]
 _MOST_THREADS = 100_000  # that are tried; of more, no limit is seen
 
@@ -72,12 +73,12 @@ class Seen(NamedTuple):
         Rate of all requests, sampled or not [1/s], and its relative error.
     gap, error
         Mean time until the first visible thing, including waiting, and its standard error [s].
-    rest
-        Mean time from the first visible thing to the answer [s].
+    rest, rest_error
+        Mean time from the first visible thing to the answer, and its standard error [s].
     scv
         Squared coefficient of variation of the time in the service.
     met
-        What requests find of their own trace as they come.
+        What requests find as they come.
     """
 
     rate: Amount
@@ -85,6 +86,7 @@ class Seen(NamedTuple):
     gap: Amount
     error: Amount
     rest: Amount
+    rest_error: Amount
     scv: Amount
     met: Met
 
@@ -97,6 +99,7 @@ class Seen(NamedTuple):
         trace: IntArray,
         window: float,
         share: float,
+        pace: FloatArray,
     ) -> "Seen":
         """Make it from the requests that are known.
 
@@ -111,6 +114,8 @@ class Seen(NamedTuple):
             Time over which the requests came [s].
         share
             Share of traces kept, p.
+        pace
+            How often requests come while others are there (`callers`).
         """
         times, n = gap + rest, len(gap)
         mean = float(times.mean())
@@ -121,8 +126,9 @@ class Seen(NamedTuple):
             float(gap.mean()),
             standard_error(gap, trace),
             float(rest.mean()),
+            standard_error(rest, trace),
             float(times.var() / mean**2) if mean > 0 else 1.0,
-            Met.of(came, came + times, trace),
+            Met.of(came, came + times, trace, pace),
         )
 
     @classmethod
@@ -132,17 +138,36 @@ class Seen(NamedTuple):
         columns = (np.array(one, float)[:, np.newaxis] for one in each)
         return cls._make((*columns, Met.columns(met)))
 
-    def wait(self, threads: int, work: FloatArray, more: Amount = 1.0) -> FloatArray:
-        """Mean waiting time at `more` times the rate: in M/G/m, where requests come one by one.
+    def wait(
+        self, threads: int, work: FloatArray, more: Amount = 1.0, steeper: Amount = 0.0
+    ) -> FloatArray:
+        """Mean waiting time.
 
-        The work is the first gap less this waiting time.
+        Parameters
+        ----------
+        threads, work
+            m, and the first gap less the waiting time [s].
+        more
+            A factor on the rate.
+        steeper
+            By how many standard errors the rest grows more with the number in service.
         """
         held = work + self.rest
         offered = more * self.rate * held
         busy = offered < threads
         offered = np.where(busy, offered, 0.0)
-        waiting = self.met.waiting(threads, offered) + (self.scv - 1) / 2 * alone(threads, offered)
+        longer = self._growth(self.rate * held, steeper) / np.maximum(held, _LEAST)
+        waiting = self.met.waiting(threads, offered, self.scv, longer)
         return np.where(busy, np.maximum(waiting, 0.0) * held, inf)
+
+    def _growth(self, busy: FloatArray, steeper: Amount) -> Amount:
+        """By how much the rest grows from load to load with the number in service [s]."""
+        if np.ndim(self.rest) == 0:
+            return 0.0
+        apart = busy - busy.mean(axis=0)
+        weight = apart / np.maximum((apart**2).sum(axis=0), _LEAST)
+        error = np.sqrt((weight**2 * np.asarray(self.rest_error) ** 2).sum(axis=0))
+        return np.maximum((weight * self.rest).sum(axis=0) + steeper * error, 0.0)
 
 
 class ByRates(NamedTuple):
@@ -267,29 +292,30 @@ def _peak(loads: Seen, threads: int | None) -> _Peak:
 def _deviance(loads: Seen, threads: int | None, works: FloatArray) -> FloatArray:
     """Deviance, -2 log likelihood, of each work, relative to gaps without any error of the law.
 
-    Two errors of the law, u and v, are common to all loads, so the gaps are correlated: their
-    covariance is D + u u' + v v'. Its inverse and determinant follow by Woodbury from
+    Two errors of the law, u and v, and that of the growth of the rest, t, are common to all loads,
+    so the gaps are correlated: their covariance is D + u u' + v v' + t t'. With S = (u, v, t), its
+    inverse and determinant follow by Woodbury from
 
-        M = 1 + (u, v)' D^-1 (u, v).
+        M = 1 + S' D^-1 S.
     """
-    waits, more, free = np.zeros((3, len(loads.rate), len(works)))
+    waits, more, steep = np.zeros((3, len(loads.rate), len(works)))
+    free = np.zeros_like(waits)
     if threads is not None:
-        waits, more = loads.wait(threads, works, _RATES)
+        waits, more, steep = loads.wait(threads, works, _RATES, _STEEPER)
         offered = loads.rate * (works + loads.rest)
         free = np.maximum(threads - offered, 0.0) ** 2
         free /= np.maximum(2 * offered * (1 + loads.met.mean), _LEAST)
     known = (more < inf).all(axis=0)
-    waits, more = np.where(known, waits, 0.0), np.where(known, more, 0.0)
+    waits, more, steep = (np.where(known, each, 0.0) for each in (waits, more, steep))
     error = np.maximum(loads.error, _LEAST) ** 2
     off = loads.gap - waits - works
     scale = np.sqrt(waits * np.maximum(loads.gap - works, waits))
     unsure = loads.unsure * (more - waits) / (_MORE - 1)
     apart = error + unsure**2 + (ROUGH.apart * scale) ** 2
-    u, v = ROUGH.common * scale, ROUGH.bunched * free * scale
-    uu, vv, uv, uo, vo = (
-        (a * b / apart).sum(axis=0) for a, b in ((u, u), (v, v), (u, v), (u, off), (v, off))
-    )
-    det = (1 + uu) * (1 + vv) - uv**2
+    shared = np.stack([ROUGH.common * scale, ROUGH.bunched * free * scale, steep - waits])
+    among = np.eye(len(shared)) + np.einsum("ilw,jlw->wij", shared / apart, shared)
+    along = np.einsum("ilw,lw->wi", shared / apart, off)
     told = (off**2 / apart).sum(axis=0)
-    told -= ((1 + vv) * uo**2 - 2 * uv * uo * vo + (1 + uu) * vo**2) / det
-    return np.where(known, told + np.log(det) + np.log(apart / error).sum(axis=0), inf)
+    told -= np.einsum("wi,wi->w", along, np.linalg.solve(among, along[..., np.newaxis])[..., 0])
+    spread = np.linalg.slogdet(among)[1] + np.log(apart / error).sum(axis=0)
+    return np.where(known, told + spread, inf)

@@ -134,7 +134,7 @@ def services_of(
     entries = measured_of(table, threads)
     times = {} if metrics is None else processor_times(table, entries, metrics)
     orphans = orphans_of(table)
-    peers, pools = peers_of(table)
+    peers, pools = peers_of(table, threads.callers)
     entries |= peers
     found = tuple(_load(table, k) for k in range(len(table.loads)))
     if not any(load.shares for load in found):

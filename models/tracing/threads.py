@@ -1,7 +1,8 @@
 """Threads and processors of each service, and how long each request waited for a thread.
 
 Where every request of a load is known, threads are found from the requests that waited (`pools`);
-otherwise from mean times at several loads (`rates`). A service whose pool is never full may share
+otherwise from mean times at several loads (`rates`), callers first, as how a service is asked
+depends on how many threads they have (`callers`). A service whose pool is never full may share
 processors: then all its own time stretches, by the same law as in `rates`.
 """
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import IntArray
+from headway.models.tracing.callers import Asked, Callers
 from headway.models.tracing.keys import APART, CLEAR, Keyed
 from headway.models.tracing.pools import Arrivals, Pool, fewest_threads, pool_of, waits_of
 from headway.models.tracing.rates import Seen, pool_by_rates
@@ -50,6 +52,8 @@ class Threads:
         Standard error of the mean work of a service that is due to its uncertain waiting [s].
     waits
         Time that each request waited for a thread; NaN where that is not known [s].
+    callers
+        The services with few threads, as callers of others.
     """
 
     pools: Mapping[str, Pool]
@@ -58,6 +62,7 @@ class Threads:
     longer: Mapping[str, Mapping[int, float]]
     doubt: Mapping[str, float]
     waits: FloatArray
+    callers: Callers
 
 
 def threads_of(requests: Keyed) -> Threads:
@@ -69,11 +74,17 @@ def threads_of(requests: Keyed) -> Threads:
         The requests of all loads.
     """
     found = _Found(requests)
-    for service, name in enumerate(requests.loads[0].traced):
+    for service in _callers_first(requests, found.asks):
         if service in found.rows:
-            found.service(name, found.rows[service])
+            found.service(service, found.rows[service])
     return Threads(
-        found.pools, found.processors, found.growing, found.longer, found.doubt, found.waits
+        found.pools,
+        found.processors,
+        found.growing,
+        found.longer,
+        found.doubt,
+        found.waits,
+        found.callers,
     )
 
 
@@ -90,6 +101,10 @@ class _Found:
         self.waits = np.zeros(len(requests.key))
         self.alike = requests.alike()
         self.rows = _in_order(requests)
+        self.callers = Callers(requests)
+        numbers = {name: k for k, name in enumerate(requests.loads[0].traced)}
+        services = [numbers.get(requests.service_of(key), -1) for key in requests.keys]
+        self.asks = np.array(services, np.int64)[requests.callee]
         self.begins = np.full(len(requests.loads), inf)
         np.minimum.at(self.begins, requests.load, requests.start)
         begun = np.full(int(requests.trace.max(initial=-1)) + 1, inf)
@@ -115,39 +130,61 @@ class _Found:
             known,
         )
 
-    def service(self, name: str, rows: Mapping[int, IntArray]) -> None:
+    def service(self, service: int, rows: Mapping[int, IntArray]) -> None:
         """Find the threads of a service, or else its processors."""
-        shares = self.requests.shares
+        shares, name = self.requests.shares, self.requests.loads[0].traced[service]
         found = {k: self.arrivals(k, each) for k, each in rows.items()}
+        asked = {k: self.asked(service, k, each) for k, each in found.items()}
         whole = [each for k, each in found.items() if shares[k] >= _WHOLE]
         pool = pool_of(whole) if whole else Pool(inf, 1, inf)
         if not pool.seen and len(whole) < len(found):
             low = fewest_threads(list(found.values()))
             seen = {
-                k: self.seen(k, each, each.first - each.came, each.answered - each.first)
+                k: self.seen(k, each, each.first - each.came, each.answered - each.first, asked[k])
                 for k, each in found.items()
             }
             pool, work, self.doubt[name] = pool_by_rates(list(seen.values()), low)
             self.longer[name] = {k: each.gap - work for k, each in seen.items()}
         self.pools[name] = pool
-        if not pool.seen:
-            self.stretched(name, rows, found)
-            return
-        for k, each in rows.items():
-            known = found[k].counts & (shares[k] >= _WHOLE and name not in self.longer)
-            self.waits[each] = np.where(known, waits_of(found[k], pool.threads), np.nan)
-        if name not in self.longer:
-            self.grown(name, rows, self.requests.first - self.requests.start - self.waits)
-            if pool.low < pool.high:
-                self.doubt[name] = _wait_error(whole, pool) / _SURE
+        if pool.seen:
+            for k, each in rows.items():
+                known = found[k].counts & (shares[k] >= _WHOLE and name not in self.longer)
+                self.waits[each] = np.where(known, waits_of(found[k], pool.threads), np.nan)
+            if name not in self.longer:
+                self.grown(name, rows, self.requests.first - self.requests.start - self.waits)
+                if pool.low < pool.high:
+                    self.doubt[name] = _wait_error(whole, pool) / _SURE
+        else:
+            self.stretched(name, rows, found, asked)
+        most = min(pool.threads, max(each.most for each in asked.values()))
+        busy = {k: self.busy(name, k, each) for k, each in rows.items()}
+        self.callers.add(name, most, busy)
+
+    def asked(self, service: int, k: int, each: Arrivals) -> Asked:
+        """How a service is asked in a load."""
+        time = float((each.answered - each.came).sum())
+        return self.callers.asked(self.asks == service, k, len(each.came), time)
+
+    def busy(self, name: str, k: int, rows: IntArray) -> float:
+        """Mean number of busy threads of a service in a load."""
+        held = (self.requests.end - self.requests.start)[rows]
+        if self.pools[name].seen:
+            waits = self.waits[rows]
+            known = waits[~np.isnan(waits)]
+            held -= known.mean() if len(known) else self.longer.get(name, {}).get(k, 0.0)
+        return self.callers.mean(k, float(held.sum()))
 
     def stretched(
-        self, name: str, rows: Mapping[int, IntArray], found: Mapping[int, Arrivals]
+        self,
+        name: str,
+        rows: Mapping[int, IntArray],
+        found: Mapping[int, Arrivals],
+        asked: Mapping[int, Asked],
     ) -> None:
         """Find whether the work of a service stretches as it does at shared processors."""
         own = self.requests.own
         seen = {
-            k: self.seen(k, found[k], own[each], np.zeros(len(each)))._replace(scv=1.0)
+            k: self.seen(k, found[k], own[each], np.zeros(len(each)), asked[k])._replace(scv=1.0)
             for k, each in rows.items()
             if len(each) > _FEW
         }
@@ -182,10 +219,31 @@ class _Found:
             names = (self.requests.loads[k].load for k in (quick, slow))
             self.growing[name] = Growth(apart / least, *names)
 
-    def seen(self, k: int, each: Arrivals, gap: FloatArray, rest: FloatArray) -> Seen:
+    def seen(self, k: int, each: Arrivals, gap: FloatArray, rest: FloatArray, asked: Asked) -> Seen:
         """A service at a load by its mean times; `gap` is the time that waiting lengthens [s]."""
-        window = float(each.came[-1] - each.came[0])
-        return Seen.of(each.came, gap, rest, each.trace, window, self.requests.shares[k])
+        window, share = float(each.came[-1] - each.came[0]), self.requests.shares[k]
+        return Seen.of(each.came, gap, rest, each.trace, window, share, asked.pace)
+
+
+def _callers_first(requests: Keyed, asks: IntArray) -> list[int]:
+    """The services, each after those that ask it, unless they ask each other."""
+    service = np.concatenate([each.service for each in requests.loads])
+    pairs = np.unique(np.stack([service[requests.caller], asks]), axis=1).T.tolist()
+    askers = dict.fromkeys(range(len(requests.loads[0].traced)), 0)
+    asked: dict[int, list[int]] = {}
+    for caller, called in pairs:
+        if called != caller and called >= 0 and caller in askers:
+            asked.setdefault(caller, []).append(called)
+            askers[called] += 1
+    order: list[int] = []
+    while askers:
+        first = min(askers, key=lambda each: askers[each])
+        order.append(first)
+        del askers[first]
+        for called in asked.get(first, []):
+            if called in askers:
+                askers[called] -= 1
+    return order
 
 
 def _in_order(requests: Keyed) -> dict[int, dict[int, IntArray]]:

@@ -73,7 +73,8 @@ class PlayedPool(NamedTuple):
     def seen(self, share: float) -> Seen:
         """As the law has it."""
         first, rest = self.first - self.came, self.answered - self.first
-        return Seen.of(self.came, first, rest, self.trace, float(np.ptp(self.came)), share)
+        window, many = float(np.ptp(self.came)), np.ones(1)
+        return Seen.of(self.came, first, rest, self.trace, window, share, many)
 
     def arrivals(self) -> Arrivals:
         """As whole traces are read."""

@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 import tomli_w
-from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
 from headway.kinds import FloatArray
 from headway.models.files.reading import parse_model
+from headway.models.measured.spans.columns import BoolArray
 from headway.models.structure.model import Model
 from headway.models.tracing.flows import Always, Geometric, Times
 from headway.models.tracing.keys import Keyed, keyed
@@ -36,7 +36,7 @@ from headway.models.tracing.measured import Measured
 from headway.models.tracing.rates import Seen
 from headway.models.tracing.requests import requests_of
 from headway.models.tracing.services import Services
-from headway.models.tracing.threads import threads_of
+from headway.models.tracing.threads import Threads, threads_of
 from headway.models.tracing.traced import model_read
 from tests import campaigns
 from tests.oracles.traced_services import Played, Stage, capacity, drawn, play
@@ -162,57 +162,53 @@ def law_errors(seed: int, traces: int = 2000) -> list[list[Law]]:
     spans = read_of(loads).loads
     table = keyed([requests_of(each) for each in spans], [1.0] * len(LOADS))
     threads = threads_of(table)
-    services = np.array([table.service_of(key) for key in table.keys])[table.key]
-    known = ~np.isnan(threads.waits)
+    services = np.array([table.service_of(key) for key in table.keys])
     errors = []
     for name, pool in threads.pools.items():
         if pool.threads == played.threads[name]:
-            each = [(services == name) & known & (table.load == k) for k in range(len(LOADS))]
-            laws = [_law_error(table, threads.waits, rows, int(pool.threads)) for rows in each]
-            errors.append([error for error in laws if error is not None])
+            mine = (services == name)[table.key]
+            asks = (services == name)[table.callee]
+            errors.append(list(_law_errors(table, threads, mine, asks, int(pool.threads))))
     return errors
 
 
-def _law_error(
-    table: Keyed, waits: FloatArray, rows: "NDArray[np.bool_]", threads: int
-) -> Law | None:
-    wait = waits[rows]
-    if (wait > 0).sum() < ENOUGH:
-        return None
-    start, first, end = table.start[rows], table.first[rows], table.end[rows]
-    seen = Seen.of(start, first - start, end - first, table.trace[rows], float(np.ptp(start)), 1.0)
-    law = float(seen.wait(threads, np.array([seen.gap - wait.mean()]))[0])
-    if not 0 < law < inf:
-        return None
-    busy = seen.rate * (seen.gap - wait.mean() + seen.rest)
-    return Law(
-        log(wait.mean() / law), (threads - busy) ** 2 / (2 * busy * (1 + float(seen.met.mean[0])))
-    )
+def _law_errors(
+    table: Keyed, found: Threads, mine: BoolArray, asks: BoolArray, threads: int
+) -> Iterator[Law]:
+    """Errors of the law at the loads of a service in which enough of its requests wait."""
+    seen, waits = [], []
+    for k in range(len(LOADS)):
+        rows = mine & (table.load == k)
+        start, first, end = table.start[rows], table.first[rows], table.end[rows]
+        pace = found.callers.asked(asks, k, len(start), float((end - start).sum())).pace
+        times = start, first - start, end - first
+        seen.append(Seen.of(*times, table.trace[rows], float(np.ptp(start)), 1.0, pace))
+        known = found.waits[rows & ~np.isnan(found.waits)]
+        waits.append(known if (known > 0).sum() >= ENOUGH else np.zeros(1))
+    loads, true = Seen.columns(seen), np.array([[each.mean()] for each in waits])
+    work = loads.gap - true
+    law, busy = loads.wait(threads, work), loads.rate * (work + loads.rest)
+    free = (threads - busy) ** 2 / (2 * busy * (1 + loads.met.mean))
+    for wait, by_law, far in zip(true.flat, law.flat, free.flat, strict=True):
+        if wait > 0 and 0 < by_law < inf:
+            yield Law(log(wait / by_law), float(far))
 
 
 def _print_law(laws: list[list[Law]]) -> None:
-    """Print the errors that all loads of a service share, and those of each load: of log ratios.
-
-    Quartiles are converted as for a normal law, where they are 1.349 standard deviations apart,
-    because a few errors are far off.
-    """
+    """Print the errors that all loads of a service share, and those of each load: of log ratios."""
     whole = [[law.error for law in each] for each in laws if len(each) == len(LOADS)]
     several = [(each[0], each[-1]) for each in laws if len(each) > 1]
     steps = np.array([(a.error - b.error, a.free - b.free) for a, b in several])
     means = np.array([np.mean(each) for each in whole])
     apart = np.array([each - np.mean(each) for each in whole]) / (1 - 1 / len(LOADS)) ** 0.5
-    within = _spread(apart)
-    between = (_spread(means) ** 2 - within**2 / len(LOADS)) ** 0.5
+    within = float(np.mean(apart**2))
+    between = float(np.mean(means**2)) - within / len(LOADS)
     print(f"services that wait at each load  {len(whole)}")
     print(f"median of waiting over the law's {exp(float(np.median(means))):.2f}")
-    print(f"error common to the loads        {between:.2f}")
-    print(f"error of each load               {within:.2f}")
+    print(f"error common to the loads        {max(between, 0.0) ** 0.5:.2f}")
+    print(f"the largest of these             {abs(means).max():.2f}")
+    print(f"error of each load               {within**0.5:.2f}")
     print(f"error by peakedness              {np.divide(*(steps**2).sum(axis=0)) ** 0.5:.2f}")
-
-
-def _spread(values: "NDArray[np.float64]") -> float:
-    low, high = np.quantile(values, (0.25, 0.75)).tolist()
-    return float((high - low) / 1.349)
 
 
 def _silent(played: Played, seed: int) -> str:

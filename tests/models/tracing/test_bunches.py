@@ -21,7 +21,7 @@ def met_of(sizes: FloatArray) -> Met:
     """What requests find of their own batch: the k before them."""
     mean = float(np.arange(len(sizes)) @ sizes)
     chance = np.array([sizes[k + 1 :].sum() for k in range(len(sizes) - 1)]) / mean
-    return Met(chance, np.array([np.arange(len(chance)) @ chance]))
+    return Met(chance, np.array([np.arange(len(chance)) @ chance]), np.ones(1))
 
 
 def waiting_of_chain(sizes: FloatArray, threads: int, offered: float, most: int = 400) -> float:
@@ -53,9 +53,34 @@ def test_waiting_of_batches_is_that_of_their_chain(sizes: FloatArray, threads: i
 
 def test_who_comes_alone_waits_by_erlangs_formula() -> None:
     offered = np.linspace(0.1, 2.9, 8)
-    one_by_one = Met(np.array([1.0, 0.0]), np.zeros(1))
+    one_by_one = Met(np.array([1.0, 0.0]), np.zeros(1), np.ones(1))
     assert one_by_one.waiting(3, offered) == pytest.approx(alone(3, offered), rel=1e-9)
     assert Met.nobody().waiting(3, offered) == pytest.approx(alone(3, offered), rel=1e-12)
+
+
+@pytest.mark.parametrize("pace", [[1.3, 0.9, 0.5, 0.0], [1.0, 1.2, 0.7], [0.8, 1.1] * 4 + [0.9]])
+def test_waiting_by_how_many_are_there_is_that_of_the_chain(pace: list[float]) -> None:
+    """Requests come the more or less often the more are there, and take the longer."""
+    threads, offered, longer, most = 3, 1.4, 0.08, 300
+    numbers = np.arange(most + 1)
+    held = 1 + longer * (np.minimum(numbers, threads) - 1 - offered)
+    comes = offered * np.append(pace, np.full(most, pace[-1]))[:most]
+    goes = (np.minimum(numbers, threads) / held)[1:]
+    chances = np.append(1.0, np.cumprod(comes / goes))
+    busy, there = (chances @ each for each in (np.minimum(numbers, threads), numbers))
+    met = Met(np.ones(1), np.zeros(1), np.array(pace))
+    found = met.waiting(threads, np.array([offered]), longer=longer)
+    assert found == pytest.approx([there / busy - 1], rel=1e-9)
+
+
+def test_times_that_vary_less_wait_as_in_m_g_m() -> None:
+    """With constant times nearly half as long; where few ask, by the same share of their waits."""
+    few = Met(np.ones(1), np.zeros(1), np.array([1.1, 0.9, 0.4, 0.0]))
+    offered = np.array([1.2])
+    usual, steady = (alone(2, offered, scv) for scv in (1.0, 0.0))
+    assert 0.5 < float(steady[0] / usual[0]) < 0.6
+    assert few.waiting(2, offered, 0.0) / few.waiting(2, offered) == pytest.approx(steady / usual)
+    assert Met.nobody().waiting(2, offered, 0.0) == pytest.approx(steady)
 
 
 def test_of_many_threads_the_peakedness_says_nearly_as_much() -> None:
@@ -73,7 +98,7 @@ def test_what_requests_find_of_their_own_trace_is_counted() -> None:
     found = [
         sum(trace[j] == trace[i] and answered[j] > came[i] for j in range(i)) for i in range(60)
     ]
-    met = Met.of(came, answered, trace)
+    met = Met.of(came, answered, trace, np.ones(1))
     assert met.mean[0] == pytest.approx(np.mean(found))
     assert met.chance == pytest.approx(np.bincount(found) / 60)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headway.models.tracing.bunches import Met
+from headway.models.tracing.callers import Callers
 from headway.models.tracing.keys import keyed
 from headway.models.tracing.peers import peers_of
 from headway.models.tracing.rates import ROUGH, Seen, pool_by_rates
@@ -23,7 +24,7 @@ def wait(threads: int, rate: float, work: float) -> float:
 
 
 def seen(rate: float, gap: float, error: float) -> Seen:
-    return Seen(rate, 0.0, gap, error, 0.0, 1.0, Met.nobody())
+    return Seen(rate, 0.0, gap, error, 0.0, 0.0, 1.0, Met.nobody())
 
 
 def drawn(draws: np.random.Generator) -> tuple[list[Seen], float, int]:
@@ -107,7 +108,7 @@ def test_sampled_requests_of_a_silent_service_leave_its_work_as_open_as_they_do(
             for each in plays
         ]
         table = keyed([requests_of(spans) for spans in read_of(kept).loads], [0.1, 0.1])
-        peers, pools = peers_of(table)
+        peers, pools = peers_of(table, Callers(table))
         [found] = peers.values()
         assert not pools
         held += abs(found.work - work) < 1.96 * found.error
