@@ -125,8 +125,8 @@ class Met:
         Examples
         --------
         >>> pairs = Met(np.array([0.5, 0.5]), np.array([0.5]), np.ones(1))
-        >>> pairs.waiting(1, np.array([0.0, 0.5]))  # (a + E K) / (1 - a)
-        array([0.5, 2. ])
+        >>> pairs.waiting(1, np.array([0.25, 0.5]))  # (a + E K) / (1 - a)
+        array([1., 2.])
         """
         if threads > MANY:
             groups = np.maximum(np.round(threads / (1 + self.mean)), 1.0)

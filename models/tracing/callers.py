@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.measured.spans.columns import BoolArray, IntArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.bunches import MANY, Met
 from headway.models.tracing.keys import Keyed
 
@@ -67,8 +67,8 @@ def pace_of(callers: Sequence[Caller], others: float) -> FloatArray:
 
     Examples
     --------
-    >>> pace_of([Caller(2, 0.5, 0.5)], 0.0)  # of two threads
-    array([1.2, 0.8, 0. ])
+    >>> pace_of([Caller(2, 0.5, 0.5)], 0.0).round(3)  # of two threads
+    array([1.143, 1.   , 0.   ])
     """
     if not callers:
         return np.ones(1)
@@ -132,13 +132,13 @@ class Callers:
         if threads <= MANY:
             self.few[name] = Few(int(threads), busy)
 
-    def asked(self, calls: BoolArray, k: int, number: int, time: float) -> Asked:
+    def asked(self, calls: IntArray, k: int, number: int, time: float) -> Asked:
         """How a service is asked in a load.
 
         Parameters
         ----------
         calls
-            Which calls ask it.
+            Numbers of the calls that ask it, in any load.
         k, number, time
             The load, and how many requests of it there were, for how long together [s].
         """
@@ -146,7 +146,7 @@ class Callers:
         there = self.mean(k, time)
         if there == 0:
             return Asked(np.ones(1), inf)
-        mine = np.flatnonzero(calls & (self.load == k) & ~requests.message)
+        mine = calls[(self.load[calls] == k) & ~requests.message[calls]]
         service = self.service[requests.caller[mine]]
         callers, left, most = [], number, 0.0
         for each in np.unique(service).tolist():

@@ -1,5 +1,12 @@
 """The requests of all loads in one table, each with its entry, split by root where that matters.
 
+A request's own time is the length of its span less the union of its calls. With the calls in the
+order in which they begin, b_1 <= b_2 <= ..., with ends e_i, and a span from S to E,
+
+    own = E - S - sum_i max(e_i - max(b_i, c_{i-1}), 0),   c_i = max(S, e_1, ..., e_i),
+
+where each e_i is cut off at E: the request does not wait for what outlives it.
+
 The root of a request is the operation that began its trace. Two roots a and b of one entry are kept
 apart if the mean of its own time, or of its number of calls to some callee, differs by
 
@@ -21,7 +28,7 @@ from numpy.typing import NDArray
 
 from headway.kinds import FloatArray
 from headway.models.measured.spans.columns import BoolArray, IntArray
-from headway.models.tracing.own import first_things, own_times
+from headway.models.tracing.flows import in_turn
 from headway.models.tracing.requests import Requests
 from headway.models.tracing.unseen import unseen_callers
 from headway.records import dataclass
@@ -346,3 +353,49 @@ def _differ(some: _Moments, others: _Moments) -> bool:
     error = (some.variance / some.n + others.variance / others.n) ** 0.5
     mean = (some.n * some.mean + others.n * others.mean) / (some.n + others.n)
     return apart > CLEAR * error and apart > APART * mean
+
+
+def own_times(
+    start: FloatArray, end: FloatArray, caller: IntArray, began: FloatArray, ended: FloatArray
+) -> FloatArray:
+    """Time of each request that none of its calls covers [s].
+
+    Parameters
+    ----------
+    start, end
+        When each request came and was answered [s].
+    caller
+        The request of each call that is waited for; ordered by caller, and within a caller by time.
+    began, ended
+        When each call began and ended [s].
+
+    Examples
+    --------
+    >>> own_times(np.zeros(1), np.ones(1), np.zeros(3, int), np.array([0.1, 0.2, 0.7]),
+    ...           np.array([0.5, 0.4, 0.8])).round(12).tolist()
+    [0.5]
+    """
+    covered, latest = np.zeros(len(start)), start.copy()
+    for rows in in_turn(caller):
+        who = caller[rows]
+        until = np.maximum(np.minimum(ended[rows], end[who]), latest[who])
+        covered[who] += np.maximum(until - np.maximum(began[rows], latest[who]), 0.0)
+        latest[who] = until
+    return np.asarray(end - start - covered)
+
+
+def first_things(
+    start: FloatArray, end: FloatArray, caller: IntArray, began: FloatArray
+) -> FloatArray:
+    """When each request first did something visible: a call, or its answer [s].
+
+    Parameters
+    ----------
+    start, end
+        When each request came and was answered [s].
+    caller, began
+        For each call, its request, and when it began [s].
+    """
+    first = end.copy()
+    np.minimum.at(first, caller, began)
+    return np.asarray(np.clip(first, start, end))

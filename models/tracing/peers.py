@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.kinds import FloatArray
-from headway.models.measured.spans.columns import BoolArray, IntArray
+from headway.models.measured.spans.columns import IntArray
 from headway.models.tracing.callers import Callers
 from headway.models.tracing.flows import Doing
 from headway.models.tracing.keys import Key, Keyed
@@ -67,10 +67,9 @@ def peers_of(requests: Keyed, callers: Callers) -> tuple[dict[Key, Measured], di
     pools: dict[str, Pool] = {}
     for number in numbers:
         key = requests.keys[number]
-        calls = requests.callee == number
+        calls = np.flatnonzero(requests.callee == number)
         name = requests.service_of(key)
-        rows = np.flatnonzero(calls)
-        behind = _own_requests(requests, rows) if len(numbers) == 1 else _no_requests(requests)
+        behind = _own_requests(requests, calls) if len(numbers) == 1 else _no_requests(requests)
         pools[name], entries[key] = _peer(requests, callers, name, calls, behind)
     return entries, {name: pool for name, pool in pools.items() if pool.seen}
 
@@ -123,7 +122,7 @@ def _own_requests(requests: Keyed, calls: IntArray) -> _OwnRequests:
 
 
 def _peer(
-    requests: Keyed, callers: Callers, name: str, calls: BoolArray, behind: _OwnRequests
+    requests: Keyed, callers: Callers, name: str, calls: IntArray, behind: _OwnRequests
 ) -> tuple[Pool, Measured]:
     """A peer's threads from its mean times and rates, and its entry."""
     caller = requests.caller[calls]

@@ -1,28 +1,29 @@
 """Threads from mean times at several loads, where only a sample of the requests is known.
 
-The first gap of load l, from arrival to the first visible thing, is work w and the waiting time in
-M/G/m (Allen and Cunneen's approximation) with service times H = w + r:
+The first gap of load l, from arrival to the first visible thing, is work w and the waiting for one
+of m threads, each of which is held for H = w + r,
 
-    g_l = w + C(m, a_l) / (m - a_l) (1 + c_l^2) / 2 H_l,   a_l = lambda_l H_l,
+    g_l = w + W(m, a_l),   a_l = lambda_l H_l,
 
-with rates, times and their variation as measured; of requests that one trace makes at once,
-`bunches` says how long they wait. So g_l is taken as normal with the variance
+with rates and times as measured; `bunches` has W. What it needs to know of the rest r is by how
+much it grows from load to load with the number in service: the slope of a straight line, or 0. So
+g_l is taken as normal with the variance
 
-    s_l^2 = e_l^2 + 0.25^2 W_l max(W_l, g_l - w)
+    s_l^2 = e_l^2 + ROUGH.apart^2 W_l max(W_l, g_l - w)
 
 made up of the measurement's own error e_l and of the law's error. If the law is off by a factor F,
 the true wait F W differs from W by 2 sinh(log F / 2) times the root of their product, nearly log F.
-Two further errors are common to all loads: that of the law at any share of busy threads, and that
-of the peakedness of arrivals beyond what `bunches` knows. If arrivals have peakedness z, the number
-of busy threads has the variance z a, so the chance that all are busy, which goes as
-exp(-(m - a)^2 / 2 z a), is off by the relative error of z times
+Three further errors are common to all loads: that of the slope, that of the law at any share of
+busy threads, and that of the peakedness of arrivals beyond what `bunches` knows. If arrivals have
+peakedness z, the number of busy threads has the variance z a, so the chance that all are busy,
+which goes as exp(-(m - a)^2 / 2 z a), is off by the relative error of z times
 
     x = (m - a)^2 / 2 z a  (Hayward's approximation; Fredericks, Bell System Technical Journal 59,
     1980):
 
 which grows as fewer threads are busy. The likeliest m is taken, with its w; the other m give the
-doubt of w. With r = 0 and c = 1 this is the law of m processors shared by requests, whose work
-stretches.
+doubt of w. With r = 0 and exponential times this is the law of m processors shared by requests,
+whose work stretches. docs/explanation/traces-sampled.md derives it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,18 +48,15 @@ class Rough(NamedTuple):
 
 
 ROUGH = Rough(0.2, 0.12, 0.1)
-"""Requests from one caller are not a Poisson process. The quartiles of the measured errors are 0.12
-and 0.18 (``python -m tests.campaigns.trace_round_trips --law --count 60 --first 5000``); the values
-here are wider, as a few services are far off, and give intervals that ``--adverse`` finds to hold.
-The error of the peakedness is 0.21 (the same command with ``--count 10``). They were chosen before
-`bunches` had its law."""
+"""Measured by ``python -m tests.campaigns.trace_round_trips --law``, chance included; rather wider
+than what is seen with 20,000 traces a load, as real services are more various than those played."""
 _LIKELY = 9.0  # deviance by which a limit must explain more than no limit: three standard errors
 _SURE = 0.95  # probability of the interval of the number of threads
 # values of the work tried between two ends, and how often the ends are narrowed
 _TRIED, _ZOOMS = 33, 5
 _ALIKE = 1e-3  # deviance below which a pool cannot be told from one in which nobody waits
 _MORE = 1.01  # factor on a rate, to see how waiting grows with it
-# as blocks of columns: as measured, at the rate, and with the growth of the rest, that may be, too
+# as blocks of columns: as measured, at a higher rate, and where the rest grows by an error more
 _RATES, _STEEPER = np.reshape(((1.0, _MORE, 1.0), (0.0, 0.0, 1.0)), (2, 3, 1, 1))
 _LEAST = 1e-12  # least standard error [s]
 _MOST_THREADS = 100_000  # that are tried; of more, no limit is seen

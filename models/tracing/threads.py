@@ -7,6 +7,7 @@ processors: then all its own time stretches, by the same law as in `rates`.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import hypot, inf
 from typing import NamedTuple
 
@@ -77,10 +78,11 @@ def threads_of(requests: Keyed) -> Threads:
     for service in _callers_first(requests, found.asks):
         if service in found.rows:
             found.service(service, found.rows[service])
+    order = {name: number for number, name in enumerate(requests.loads[0].traced)}
     return Threads(
-        found.pools,
-        found.processors,
-        found.growing,
+        dict(sorted(found.pools.items(), key=lambda each: order[each[0]])),
+        dict(sorted(found.processors.items(), key=lambda each: order[each[0]])),
+        dict(sorted(found.growing.items(), key=lambda each: order[each[0]])),
         found.longer,
         found.doubt,
         found.waits,
@@ -105,6 +107,9 @@ class _Found:
         numbers = {name: k for k, name in enumerate(requests.loads[0].traced)}
         services = [numbers.get(requests.service_of(key), -1) for key in requests.keys]
         self.asks = np.array(services, np.int64)[requests.callee]
+        order = np.argsort(self.asks, kind="stable")
+        ends = np.searchsorted(self.asks[order], np.arange(len(numbers) + 1))
+        self.calls = [order[a:b] for a, b in pairwise(ends.tolist())]
         self.begins = np.full(len(requests.loads), inf)
         np.minimum.at(self.begins, requests.load, requests.start)
         begun = np.full(int(requests.trace.max(initial=-1)) + 1, inf)
@@ -163,7 +168,7 @@ class _Found:
     def asked(self, service: int, k: int, each: Arrivals) -> Asked:
         """How a service is asked in a load."""
         time = float((each.answered - each.came).sum())
-        return self.callers.asked(self.asks == service, k, len(each.came), time)
+        return self.callers.asked(self.calls[service], k, len(each.came), time)
 
     def busy(self, name: str, k: int, rows: IntArray) -> float:
         """Mean number of busy threads of a service in a load."""

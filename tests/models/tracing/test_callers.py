@@ -183,10 +183,11 @@ def test_who_asks_through_others_has_few_threads_too() -> None:
     found = threads_of(table)
     assert found.pools["web"].threads == 3
     assert found.pools["cart"].threads == inf
-    asks = np.array([table.service_of(key) == "rows" for key in table.keys])
-    asked = found.callers.asked(asks[table.callee], 0, 600, 3.0)
+    rows = np.array([table.service_of(key) == "rows" for key in table.keys])
+    calls = np.flatnonzero(rows[table.callee])
+    asked = found.callers.asked(calls, 0, 600, 3.0)
     assert asked.most == 3
     assert asked.pace[3] == 0 < asked.pace[2] < asked.pace[0]
-    nobody = Callers(table).asked(asks[table.callee], 0, 600, 3.0)
+    nobody = Callers(table).asked(calls, 0, 600, 3.0)
     assert nobody.pace.tolist() == [1.0]
     assert nobody.most == inf
