@@ -165,6 +165,12 @@ GROWS = FindingKind(
     "either traces of that load were left out, so that nobody is seen to wait: give their share by "
     "--sampled; or its processor fills up: give its servers in [processors]",
 )
+PILING = FindingKind(
+    "waits_grow",
+    Severity.WARNING,
+    "services whose requests wait longer and longer in a load of which some traces were kept",
+    "it says nothing of their threads and work: trace a load that they sustain",
+)
 FAILED = FindingKind(
     "calls_repeated",
     Severity.NOTE,
@@ -507,6 +513,8 @@ def _growing(told: Told) -> Iterator[Finding]:
         )
         text = f"the own work of {service} takes {longer} in {growth.quick}"
         yield GROWS.finding(text, value=growth.share)
+    for service, load in services.piling.items():
+        yield PILING.finding(f"requests of {service} wait longer and longer in {load}")
 
 
 def _threads(told: Told) -> Iterator[Finding]:
@@ -584,7 +592,7 @@ OF_TRACES = (
 OF_MODELS = (
     Check((ROUND,), _round),
     Check((MISSED,), _missed),
-    Check((GROWS,), _growing),
+    Check((GROWS, PILING), _growing),
     Check((ONE_LOAD, UNSEEN), _threads),
     Check((BEYOND, IDLE, NO_METRICS), _processors),
 )

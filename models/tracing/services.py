@@ -78,6 +78,8 @@ class Services:
         Keys by their numbers in stages.
     growing
         Services whose work differs between loads without an explanation.
+    piling
+        Services whose requests wait longer and longer in a load known in part, and that load.
     processor_times
         Processor time per request of the services that have metrics.
     """
@@ -92,6 +94,7 @@ class Services:
     doubted: tuple[Key, ...]
     numbered: tuple[Key, ...]
     growing: Mapping[str, Growth]
+    piling: Mapping[str, str]
     processor_times: Mapping[str, ProcessorTime]
 
     def asked(self, entry: Measured) -> set[Key]:
@@ -151,6 +154,7 @@ def services_of(
         table.doubted,
         table.keys,
         threads.growing,
+        threads.piling,
         times,
     )
 

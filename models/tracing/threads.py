@@ -24,6 +24,7 @@ from headway.records import dataclass
 
 _WHOLE = 0.999  # share of traces kept from which all requests count as known
 _FEW = 2
+_MANY = 20  # requests of a half load from which its mean tells whether a backlog grows
 _SURE = 1.96  # standard errors of a 95% interval
 
 
@@ -47,6 +48,9 @@ class Threads:
         Servers of the processors of those services whose work stretches.
     growing
         Services whose work differs between loads without an explanation.
+    piling
+        Services whose requests wait longer and longer in a load of which some traces were kept, and
+        that load: no law of waiting holds there, so it says nothing of them.
     longer
         Services of whose waiting only the mean is known: that mean in each load [s].
     doubt
@@ -60,6 +64,7 @@ class Threads:
     pools: Mapping[str, Pool]
     processors: Mapping[str, Pool]
     growing: Mapping[str, Growth]
+    piling: Mapping[str, str]
     longer: Mapping[str, Mapping[int, float]]
     doubt: Mapping[str, float]
     waits: FloatArray
@@ -83,6 +88,7 @@ def threads_of(requests: Keyed) -> Threads:
         dict(sorted(found.pools.items(), key=lambda each: order[each[0]])),
         dict(sorted(found.processors.items(), key=lambda each: order[each[0]])),
         dict(sorted(found.growing.items(), key=lambda each: order[each[0]])),
+        dict(sorted(found.piling.items(), key=lambda each: order[each[0]])),
         found.longer,
         found.doubt,
         found.waits,
@@ -98,6 +104,7 @@ class _Found:
         self.pools: dict[str, Pool] = {}
         self.processors: dict[str, Pool] = {}
         self.growing: dict[str, Growth] = {}
+        self.piling: dict[str, str] = {}
         self.longer: dict[str, Mapping[int, float]] = {}
         self.doubt: dict[str, float] = {}
         self.waits = np.zeros(len(requests.key))
@@ -138,7 +145,8 @@ class _Found:
     def service(self, service: int, rows: Mapping[int, IntArray]) -> None:
         """Find the threads of a service, or else its processors."""
         shares, name = self.requests.shares, self.requests.loads[0].traced[service]
-        found = {k: self.arrivals(k, each) for k, each in rows.items()}
+        found, every = self.steady(name, rows), rows
+        rows = {k: rows[k] for k in found}
         asked = {k: self.asked(service, k, each) for k, each in found.items()}
         whole = [each for k, each in found.items() if shares[k] >= _WHOLE]
         pool = pool_of(whole) if whole else Pool(inf, 1, inf)
@@ -148,8 +156,11 @@ class _Found:
                 k: self.seen(k, each, each.first - each.came, each.answered - each.first, asked[k])
                 for k, each in found.items()
             }
-            pool, work, self.doubt[name] = pool_by_rates(list(seen.values()), low)
-            self.longer[name] = {k: each.gap - work for k, each in seen.items()}
+            pool, work, doubt = pool_by_rates(list(seen.values()), low)
+            longer = {k: each.gap - work for k, each in seen.items()}
+            rough = hypot(doubt, _spread([found[k] for k in longer], list(longer.values())))
+            if not (pool.seen and whole and _work_error(whole, pool) < rough):
+                self.doubt[name], self.longer[name] = doubt, longer
         self.pools[name] = pool
         if pool.seen:
             for k, each in rows.items():
@@ -162,8 +173,20 @@ class _Found:
         else:
             self.stretched(name, rows, found, asked)
         most = min(pool.threads, max(each.most for each in asked.values()))
-        busy = {k: self.busy(name, k, each) for k, each in rows.items()}
+        busy = {k: self.busy(name, k, each) for k, each in every.items()}
         self.callers.add(name, most, busy)
+
+    def steady(self, name: str, rows: Mapping[int, IntArray]) -> dict[int, Arrivals]:
+        """A service in its loads, but for those known in part in which a backlog grows."""
+        found = {k: self.arrivals(k, each) for k, each in rows.items()}
+        partly = [k for k in found if self.requests.shares[k] < _WHOLE]
+        piling = [k for k in partly if _piles_up(found[k])]
+        if len(piling) == len(found):
+            return found
+        for k in piling:
+            self.waits[rows[k]] = np.nan
+            self.piling[name] = self.requests.loads[k].load
+        return {k: each for k, each in found.items() if k not in piling}
 
     def asked(self, service: int, k: int, each: Arrivals) -> Asked:
         """How a service is asked in a load."""
@@ -262,6 +285,37 @@ def _in_order(requests: Keyed) -> dict[int, dict[int, IntArray]]:
             service, load = divmod(int(group[rows[0]]), len(loads))
             found.setdefault(service, {})[load] = rows
     return found
+
+
+def _piles_up(each: Arrivals) -> bool:
+    """Whether requests wait longer and longer: a backlog that grows from 0 has a ratio of 3.
+
+    In a steady load the second half of the requests has the mean first gap of the first; where a
+    backlog grows as at a constant rate, it has three times that.
+    """
+    gap, half = each.first - each.came, len(each.came) // 2
+    if half < _MANY:
+        return False
+    halves = slice(half), slice(half, None)
+    early, late = (float(gap[one].mean()) for one in halves)
+    error = hypot(*(standard_error(gap[one], each.trace[one]) for one in halves))
+    return late > 2 * early and late - early > CLEAR * error
+
+
+def _work_error(whole: Sequence[Arrivals], pool: Pool) -> float:
+    """Standard error of the mean work in loads whose requests are all known, for this pool [s]."""
+    if not any(each.counts.any() for each in whole):
+        return inf
+    chance = _spread(whole, [waits_of(each, pool.threads) for each in whole])
+    return hypot(chance, _wait_error(whole, pool) / _SURE)
+
+
+def _spread(loads: Sequence[Arrivals], waits: Sequence[FloatArray | float]) -> float:
+    """Standard error of the mean first gap less the waiting, over requests that count [s]."""
+    gaps = [each.first - each.came - wait for each, wait in zip(loads, waits, strict=True)]
+    counted = [gap[each.counts] for each, gap in zip(loads, gaps, strict=True)]
+    traces = np.concatenate([each.trace[each.counts] for each in loads])
+    return standard_error(np.concatenate(counted), traces) if len(traces) else inf
 
 
 def _wait_error(whole: Sequence[Arrivals], pool: Pool) -> float:

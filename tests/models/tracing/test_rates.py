@@ -12,6 +12,7 @@ from headway.models.tracing.keys import keyed
 from headway.models.tracing.peers import peers_of
 from headway.models.tracing.rates import ROUGH, Seen, pool_by_rates
 from headway.models.tracing.requests import requests_of
+from headway.models.tracing.traced import model_read
 from tests.oracles.traced_services import Played, PlayedEntry, Stage, play
 from tests.support.traced import read_of
 
@@ -113,3 +114,28 @@ def test_sampled_requests_of_a_silent_service_leave_its_work_as_open_as_they_do(
         assert not pools
         held += abs(found.work - work) < 1.96 * found.error
     assert held / 15 > 0.95 - 3 * sqrt(0.95 * 0.05 / 15)
+
+
+def test_a_backlog_in_a_part_of_the_traces_says_nothing_of_threads_or_work():
+    """Three threads are asked for 1.3 times what they can do, so callers with 40 fill up in time.
+
+    Whole loads show their work of 4 ms; of the overloaded one a quarter of the traces is known.
+    """
+    played = Played(
+        {"web": 40.0, "stock": 3.0},
+        {
+            "page": PlayedEntry("web", 0.004, (Stage(("look",)),)),
+            "look": PlayedEntry("stock", 0.01),
+        },
+        {"page": 1.0},
+    )
+    kept = {0.3: 1.0, 0.6: 1.0, 1.3: 0.25}
+    loads = [play(played, x * 300, 2000, 80 + k, kept=kept[x]) for k, x in enumerate(kept)]
+
+    found = model_read(read_of(loads), "pair", {"load2": 0.25})
+
+    assert found.services.piling["web"] == "load2"
+    assert not found.services.pools["web"].seen
+    assert "waits_grow" in {finding.kind for finding in found.findings}
+    [page] = [e for e in found.services.entries.values() if e.operation == "page"]
+    assert abs(page.work - 0.004) < 4 * page.error < 0.1 * page.work
