@@ -348,7 +348,8 @@ def _made(spans: Spans, serving: BoolArray, owner: IntArray, within: BoolArray) 
 def _hedged(spans: Spans, made: _Calls, given_up: BoolArray) -> BoolArray:
     """Calls that were given up as another of their request to the same entry had been answered.
 
-    Their caller waits for the first answer only, whichever call gets it.
+    Their caller waits for the first answer only, whichever call gets it. Most calls that an entry
+    gives up of another end so, or none count.
     """
     good = ~given_up & ~made.message & (made.answer >= 0)
     if not given_up.any() or not good.any():
@@ -361,7 +362,12 @@ def _hedged(spans: Spans, made: _Calls, given_up: BoolArray) -> BoolArray:
     other = first[same]
     meet = (other >= 0) & (start < end[other]) & (start[other] < end)
     soon = np.abs(end - end[other]) <= _SOON * (end - start) + _ROUNDED
-    return np.asarray(given_up & (made.answer >= 0) & meet & soon)
+    found = given_up & (made.answer >= 0) & meet & soon
+    # of those who give up by a timeout some do so near the answer to another by chance
+    pairs = np.stack([_entries(spans)[made.by], made.callee])
+    pair = np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
+    most = 2 * np.bincount(pair, found) > np.bincount(pair, given_up)
+    return np.asarray(found & most[pair])
 
 
 def _again(spans: Spans, above: IntArray) -> BoolArray:

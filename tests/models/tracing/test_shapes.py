@@ -218,6 +218,28 @@ def test_calls_that_are_cancelled_after_an_answer_race_for_it(tmp_path: Path, de
     assert compared.difference == pytest.approx(0, abs=0.05)
 
 
+def test_timeouts_near_the_answer_to_another_call_are_given_up(tmp_path: Path) -> None:
+    """Of two calls at once, one is given up after 20 ms whatever the other does."""
+    draws, text, at = np.random.default_rng(9), Drawing(), 1.7e12
+    slow = 0
+    for _ in range(800):
+        at += draws.exponential(80.0)
+        works = draws.exponential(15.0, 2)
+        waits = np.minimum(works, 20.0)
+        trace = text.identifier(32)
+        text.draw(_lasting("server", "web", "page"), at, trace)
+        text.last(at, at + waits.max())
+        page = text.key
+        for work, wait in zip(works, waits, strict=True):
+            text.draw(_lasting("client", "web", "read", failed=work > wait), at, trace, page)
+            text.last(at, at + wait)
+            text.draw(_lasting("server", "store", "read"), at, trace, text.key)
+            text.last(at, at + work)
+        slow += int((works > 1.05 * waits).sum())
+    [load] = modelled(tmp_path, text.text()).services.requests
+    assert load.failures.given_up == slow
+
+
 def _lasting(kind: str, service: str, name: str, failed: bool = False) -> Shape:
     return Shape(kind, service, name, (), failed)
 
