@@ -190,7 +190,7 @@ def test_beyond_the_chain_it_is_approximate_and_says_so(threads: Path) -> None:
     )
     with pytest.raises(GraphError, match="above the limit of 20,000"):
         read_model(threads).at(threads=400).closed(600, 1.0).solve(method="exact")
-    with pytest.raises(InvalidParameter, match="method linearizer does not support"):
+    with pytest.raises(InvalidParameter, match="method linearizer is not for networks that block"):
         read_model(threads).closed(6).solve(method="linearizer")
 
 
