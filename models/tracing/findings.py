@@ -135,7 +135,8 @@ LEFT_OUT = FindingKind(
 SAMPLED = FindingKind(
     "sampled",
     Severity.NOTE,
-    "loads of which the files hold a share `value` of the traces",
+    "loads of which the files hold a share `value` of the traces: as was said, or as spans or the "
+    "identifiers of traces show",
     "rates are divided by it, and threads that whole loads do not show are found from mean times",
 )
 NO_RATE = FindingKind(

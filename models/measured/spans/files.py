@@ -22,6 +22,7 @@ from headway.models.measured.spans.columns import (
 from headway.models.measured.spans.family import Links, family_of, followed, received_within
 from headway.models.measured.spans.form import Form, lower_half, nobody, plain_trace
 from headway.models.measured.spans.forms import documents
+from headway.models.measured.spans.heads import share_by_identifiers
 from headway.models.measured.spans.layout import Block, blocks, tell, told_by_name
 from headway.models.measured.spans.otlp import share_kept
 from headway.models.measured.spans.span import (
@@ -415,7 +416,7 @@ class SpanFiles:
             services=tuple(self.services),
             operations=operations,
             peers=tuple(self.peers),
-            sampled=min(set().union(*(part.sampled for part in parts)), default=1.0),
+            sampled=self._sampled(parts, trace),
             twice=len(others) - alike,
             alike=alike,
         )
@@ -427,6 +428,13 @@ class SpanFiles:
         check_broken(broken.values(), len(np.union1d(told, list(broken))))
         rows, why = ~np.isin(spans.trace, list(broken)), next(iter(broken.values())).why
         return replace(chosen(spans, rows, load.name), left_out=len(broken), why=why)
+
+    def _sampled(self, parts: Sequence[_Rows], trace: IntArray) -> float:
+        """Share of traces that were kept, as spans state it, or else as identifiers show it."""
+        if stated := set().union(*(part.sampled for part in parts)):
+            return min(stated)
+        names = list(self.traces)
+        return share_by_identifiers([names[number] for number in np.unique(trace)])
 
     def _circle(self, spans: Spans, row: int) -> BrokenSpan:
         service = spans.services[spans.service[row]]

@@ -148,7 +148,7 @@ def _servers(services: Services, name: str) -> str:
     return "not seen" if found is None else four_digits(found.threads) + _range(found)
 
 
-_ALL_STORED = "rates assume that every trace was stored; if not, give the share with --sampled was"
+_ALL_STORED = "rates assume that every trace was stored; if not, give the share with --sampled"
 
 
 def _loads(compared: tuple[Compared, ...], scale: Scale) -> Table:
