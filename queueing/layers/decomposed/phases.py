@@ -15,6 +15,7 @@ level, and each level takes the answers of the levels below it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
@@ -180,7 +181,8 @@ class _Level:
         self.rows = np.array([row for one in phases for row in rows_of(works, one)], int)
         steps = [(one, step) for one in phases for step, _ in steps_of(one.flow)]
         self.steps = slice(done, done + sum(len(one.asking) for one, _ in steps))
-        self.flows = None if all(map(_is_step, phases)) else phases
+        rows = [replace(one, flow=_in_rows(one.flow, column)) for one in phases]
+        self.flows = None if all(map(_is_step, phases)) else rows
         self.forks = [
             [
                 Siblings(all_.sources, works, column, part, _works_of(one))
@@ -264,6 +266,20 @@ class _Level:
 
 def _is_step(phase: _Phase) -> bool:
     return isinstance(phase.flow, Step)
+
+
+def _in_rows(flow: Flow, column: Column) -> Flow:
+    """The flow with the probabilities of its choices and the means of its loops as rows."""
+    match flow:
+        case Series(parts):
+            return Series(tuple(_in_rows(part, column) for part in parts))
+        case Choice(ways):
+            return Choice(tuple((column(chance), _in_rows(way, column)) for chance, way in ways))
+        case Together(branches):
+            return replace(flow, branches=tuple(_in_rows(each, column) for each in branches))
+        case Loop(body, mean):
+            return Loop(_in_rows(body, column), column(mean))
+    return flow
 
 
 def _works_of(phase: _Phase) -> list[Work]:

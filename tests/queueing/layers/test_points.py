@@ -11,7 +11,7 @@ from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.queueing.layers.decomposed.decomposition import by_layers
 from headway.queueing.layers.decomposed.structures import structures
-from headway.queueing.layers.flow import Step
+from headway.queueing.layers.flow import Choice, Loop, Reply, Series, Step
 from headway.queueing.layers.means import EntryMeans, LayeredMeans
 from headway.queueing.layers.methods.solve import solve_layers
 from headway.queueing.layers.parts import Entry, Processor, Task
@@ -118,3 +118,40 @@ def test_exact_points_stay_exact_among_others():
     found = np.asarray(means.throughput("users"))
     assert found.shape == (2, 2)
     assert found[[0, 1], [0, 1]] == pytest.approx(float(alone.throughput("users")), rel=1e-12)
+
+
+def _chosen(users: Amount, share: Amount, again: Amount) -> LayeredSystem:
+    """Clients who write or read, and look several times for a second phase of a lower service."""
+    writes, reads = Step("writes", calls={"write": 1.0}), Step("reads", calls={"read": 1.0})
+    looks = Loop(Step("look", 0.004, calls={"read": 1.0}), again)
+    later = Choice(((share, Step("log", 0.01)), (1 - share, Step("skip"))))
+    return LayeredSystem(
+        "chosen",
+        {"users": Processor(np.inf), "cpu": Processor(2), "disk": Processor()},
+        {
+            "users": Task("users", users, 0.5, clients=True),
+            "web": Task("cpu", 4),
+            "database": Task("disk", 2),
+        },
+        {
+            "use": Entry("users", Choice(((share, writes), (1 - share, reads)))),
+            "write": Entry("web", Series((Step("page", 0.02), looks, Reply(), later))),
+            "read": Entry("database", Step("get", 0.005)),
+        },
+    )
+
+
+def test_shares_of_choices_and_rounds_of_loops_are_points() -> None:
+    """Each as if it were solved alone, also for members of pools with fewer others."""
+    users, share = np.array([5.0, 30.0, 60.0]), np.array([0.0, 0.25, 0.9])
+    again = np.array([1.0, 0.0, 2.5])
+    together = _numbers(by_layers(_chosen(users, share, again)), 3)
+    each = zip(users.tolist(), share.tolist(), again.tolist(), strict=True)
+    alone = [_numbers(by_layers(_chosen(*point)), 1) for point in each]
+    assert together == pytest.approx(np.concatenate(alone, axis=1), rel=1e-7, abs=1e-9)
+    # of two dimensions, and with all else equal
+    block = by_layers(_chosen(30.0, np.array([[0.1, 0.25], [0.5, 0.9]]), 0.0))
+    assert np.asarray(block.throughput("users")).shape == (2, 2)
+    assert np.asarray(block.throughput("users"))[0, 1] == pytest.approx(
+        float(by_layers(_chosen(30.0, 0.25, 0.0)).throughput("users")), rel=1e-7
+    )
