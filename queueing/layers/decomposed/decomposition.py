@@ -182,7 +182,8 @@ class _Decomposition:
         array = np.asarray(value, float)
         if array.ndim == 0:
             return np.full(self.points, array)
-        spread = np.broadcast_to(array, self.system.shape).reshape(-1)
+        shape = np.broadcast_shapes(array.shape, self.system.shape)  # () where its numbers agree
+        spread = np.broadcast_to(array, shape).reshape(-1)
         return np.asarray(np.broadcast_to(spread, self.points))
 
     def _read_entries(self) -> None:

@@ -155,3 +155,27 @@ def test_shares_of_choices_and_rounds_of_loops_are_points() -> None:
     assert np.asarray(block.throughput("users"))[0, 1] == pytest.approx(
         float(by_layers(_chosen(30.0, 0.25, 0.0)).throughput("users")), rel=1e-7
     )
+
+
+def _either(share: Amount) -> LayeredSystem:
+    """Clients who ask one thread for a page or a form."""
+    one = Step("one", calls={"page": 1.0}, fixed=True)
+    other = Step("other", calls={"form": 1.0}, fixed=True)
+    return LayeredSystem(
+        "either",
+        {"users": Processor(np.inf), "cpu": Processor()},
+        {"users": Task("users", 7.0, 0.1, clients=True), "web": Task("cpu")},
+        {
+            "use": Entry("users", Choice(((1 - share, one), (share, other)))),
+            "page": Entry("web", Step("page", 0.02)),
+            "form": Entry("web", Step("form", 0.04)),
+        },
+    )
+
+
+def test_points_that_differ_only_in_shares_are_searched_one_by_one() -> None:
+    """Where a pool of one thread is all but full, a point is solved by itself on the way."""
+    shares = np.array([0.0, 0.3, 0.5, 1.0])
+    alone = [float(by_layers(_either(share)).throughput("users")) for share in shares.tolist()]
+    found = by_layers(_either(shares)).throughput("users")
+    assert np.ravel(found).tolist() == pytest.approx(alone, rel=1e-7)
