@@ -302,13 +302,10 @@ class ModelGraph(TrafficBuilding):
             For a program, several classes, and layered services that have clients.
         """
         if self.layers is not None:
-            from headway.models.structure.parts.own_numbers import clients_name
-            from headway.models.structure.parts.reference_task import may_be_closed, with_clients
+            from headway.models.structure.parts.reference_task import why_not_closed, with_clients
 
-            if may_be_closed(self.layers):
+            if not (why := why_not_closed(self.layers)):
                 return replace(self, layers=with_clients(self.layers))
-            named = clients_name(self.layers)
-            why = f"it has clients; set {named}" if named else "tasks have its clients; set theirs"
         elif self.stations and not self.classes:
             return self
         else:

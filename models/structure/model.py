@@ -363,7 +363,7 @@ class Model(Kept, ModelVerbs):
         ------
         GraphError
             For a program, a graph whose classes have populations or arrival rates, and layered
-            services that have clients; those asked from outside get a task of clients instead.
+            services with clients, or numbers named so; requests from outside become a task of them.
 
         Examples
         --------
@@ -374,7 +374,7 @@ class Model(Kept, ModelVerbs):
         """
         if self.alternatives:
             return each_changed(self, lambda one: one.closed(population, think_time))
-        if self.is_closed or (self.graph.layers and "population" in self.parameters):
+        if self.is_closed or (self.graph.layers and self.graph.layers.circulates):
             think = {} if think_time is None else {"think_time": think_time}
             return self.at({"population": population, **think})
         graph = self.graph.circulating()

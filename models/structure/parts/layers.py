@@ -1,19 +1,24 @@
 """Layered services of a graph: processors, tasks and entries, with a formula for each number."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from math import inf, nan
 from typing import Any
 
+import numpy as np
+
+from headway.errors import GraphError
 from headway.kinds import Amount
 from headway.models.language.formula import Formula, of_number
+from headway.queueing.layers.flow import Choice, Flow, parts_within
 from headway.queueing.layers.parts import Entry, Processor, Task
 from headway.queueing.layers.system import LayeredSystem
 from headway.records import dataclass
 
 LONE = Processor(of_number(inf), speed=of_number(1.0), replicas=of_number(1.0))
 """The processor of clients that name none: a delay."""
+_NEAR = 1e-9  # probabilities are sums of numbers with rounding errors
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,12 @@ class Layers:
         )
 
     @property
+    def circulates(self) -> bool:
+        """Whether the parameter ``population`` is a number of clients."""
+        clients = (task for task in self.tasks.values() if task.clients)
+        return any("population" in task.threads.names for task in clients)
+
+    @property
     def met(self) -> frozenset[str]:
         """Entries whose requests meet those of others."""
         return frozenset(each for entry in self.entries.values() for each in entry.meets)
@@ -115,7 +126,25 @@ class Layers:
             For systems that cannot run, and numbers outside their domain.
         """
         parts = _evaluated(self, values)
+        for entry, one in self.entries.items():
+            _check_chances(entry, zip(*map(_chances, (one.flow, parts.entries[entry].flow)), strict=True))
         return LayeredSystem(name, parts.processors, parts.tasks, parts.entries)
+
+
+def _chances(flow: Flow) -> list[Any]:
+    """Probabilities of all choices in a flow, in the order in which they stand."""
+    choices = (part for part in parts_within(flow) if isinstance(part, Choice))
+    return [chance for part in choices for chance, _ in part.ways]
+
+
+def _check_chances(entry: str, both: Iterable[tuple[Formula, Amount]]) -> None:
+    """Refuse probabilities that are none, as 0 / 0 is where no entry is asked for."""
+    for read, chance in both:
+        if not np.all((np.asarray(chance) >= -_NEAR) & (np.asarray(chance) <= 1 + _NEAR)):
+            names = " or ".join(sorted(read.names))
+            cure = f"; set {names}" if names else ""
+            msg = f"entry {entry}: {read.text} is no probability from 0 to 1{cure}"
+            raise GraphError(msg)
 
 
 def _formulas(part: Any) -> Iterator[Formula]:

@@ -16,21 +16,34 @@ from dataclasses import replace
 from headway.models.language.formula import Formula, formula, of_number
 from headway.models.structure.parts.flows import OwnNames
 from headway.models.structure.parts.layers import LONE, Layers
+from headway.models.structure.parts.own_numbers import clients_name
 from headway.queueing.layers.flow import Choice, Flow, Step
 from headway.queueing.layers.parts import Entry, Task
 
 NAME = "clients"
+SETTINGS = frozenset({"population", "think_time"})
+"""Parameters that the clients have; no others may have these names."""
 
 
-def may_be_closed(layers: Layers) -> bool:
-    """Whether all its requests come from outside, so that clients may ask in their place.
+def why_not_closed(layers: Layers) -> str:
+    """Why clients cannot ask in place of requests from outside; empty if they can.
 
     Parameters
     ----------
     layers
         Layered services.
     """
-    return bool(_asked(layers)) and not any(task.clients for task in layers.tasks.values())
+    asked = _asked(layers)
+    if not asked or any(task.clients for task in layers.tasks.values()):
+        named = clients_name(layers)
+        return f"it has clients; set {named}" if named else "tasks have its clients; set theirs"
+    if own := sorted(SETTINGS & _without_arrivals(layers, asked).names):
+        names = " and ".join(own)
+        return f"its formulas use {names}, as clients would; rename its own"
+    copied = {layers.entries[name].task for name in asked}
+    if several := [name for name in copied if layers.tasks[name].replicas.constant != 1]:
+        return f"{several[0]} has replicas, of which clients choose; write threads in their place"
+    return ""
 
 
 def with_clients(layers: Layers) -> Layers:
@@ -57,14 +70,22 @@ def with_clients(layers: Layers) -> Layers:
     [(0.75, 'page'), (0.25, 'form')]
     """
     name = OwnNames({*layers.tasks, *layers.processors}).free(NAME)
-    entry = OwnNames({*layers.entries}).free("ask")
     jobs, waits = formula("population"), formula("think_time")
     task = Task(name, jobs, waits, clients=True, replicas=of_number(1.0))
-    served = {n: replace(e, arrival_rate=of_number(0.0)) for n, e in layers.entries.items()}
-    asking = Entry(name, _flow(_asked(layers)), of_number(0.0))
-    return Layers(
-        {**layers.processors, name: LONE}, {name: task, **layers.tasks}, {entry: asking, **served}
+    asking = _without_arrivals(layers, _asked(layers), name)
+    return replace(
+        asking,
+        processors={**layers.processors, name: LONE},
+        tasks={name: task, **layers.tasks},
     )
+
+
+def _without_arrivals(layers: Layers, asked: Mapping[str, Formula], task: str = NAME) -> Layers:
+    """The services without arrivals, and first the entry by which the clients' task asks."""
+    entry = OwnNames({*layers.entries}).free("ask")
+    served = {n: replace(e, arrival_rate=of_number(0.0)) for n, e in layers.entries.items()}
+    asking = Entry(task, _flow(asked), of_number(0.0))
+    return replace(layers, entries={entry: asking, **served})
 
 
 def _asked(layers: Layers) -> dict[str, Formula]:

@@ -1,0 +1,88 @@
+"""Layered services closed by a task of clients: names of their own, shares of none, replicas."""
+
+import pytest
+
+from headway.errors import HeadwayError
+from headway.models.files.reading import parse_model
+from headway.models.structure.model import Model
+from tests.support.command import refusal
+
+TWO = """
+name = "two"
+[parameters]
+{own}
+a = "10 /s"
+b = "30 /s"
+[processors.cpu]
+[tasks.web]
+processor = "cpu"
+threads = {threads}
+entries.page = {{ demand = "{demand}", arrival_rate = "a" }}
+entries.form = {{ demand = "15 ms", arrival_rate = "{rate}" }}
+"""
+
+
+def _two(own: str = "", threads: str = "1", demand: str = "5 ms", rate: str = "b") -> Model:
+    return parse_model(TWO.format(own=own, threads=threads, demand=demand, rate=rate), "two")
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (_two("population = 3", threads='"population"'), "population"),
+        (_two('think_time = "5 ms"', demand="think_time"), "think_time"),
+        (_two("population = 3", rate="b * population"), "population"),
+        (
+            _two('population = 3\nthink_time = "5 ms"', '"population"', "think_time"),
+            "population and think_time",
+        ),
+    ],
+)
+def test_services_with_numbers_named_as_those_of_clients_are_not_closed(
+    model: Model, names: str
+) -> None:
+    """Their own population is no number of clients: it would change threads, or times, unseen."""
+    with pytest.raises(HeadwayError, match=f"its formulas use {names}, as clients would; rename"):
+        model.closed(7, 0.1)
+
+
+def test_a_population_of_which_only_rates_are_made_is_that_of_the_clients() -> None:
+    """It cancels out of the mix, so that it may be the number of clients."""
+    rates = {"own": "population = 100", "rate": "3 * population"}
+    text = TWO.format(threads="1", demand="5 ms", **rates).replace('"a" }', '"population" }')
+    closed = parse_model(text, "two").closed(7, 0.1)
+    assert closed.inputs["population"] == 7
+    written = float(_two().closed(7, 0.1).solve().response_time)
+    assert float(closed.solve().response_time) == pytest.approx(written, rel=1e-9)
+
+
+def test_replicas_that_clients_would_choose_are_refused() -> None:
+    text = TWO.format(own="", threads="1\nreplicas = 2", demand="5 ms", rate="b")
+    with pytest.raises(HeadwayError, match="web has replicas, of which clients choose; write"):
+        parse_model(text, "two").closed(7)
+
+
+def test_a_mix_of_no_requests_is_refused_in_words() -> None:
+    closed = _two().closed(7, 0.1)
+    with pytest.raises(HeadwayError, match=r"entry ask: .* is no probability .*; set a or b"):
+        closed.at(a=0.0, b=0.0).solve()
+    with pytest.raises(HeadwayError, match=r"entry ask: .* is no probability"):
+        closed.at(a=[0.0, 1.0], b=0.0).solve()
+    alone = float(closed.at(a=0.0).solve().response_time)  # all is asked of forms
+    cycles = _recursion(7, 0.1, 0.015)
+    assert alone == pytest.approx(cycles, rel=1e-9)
+
+
+def _recursion(clients: int, think: float, demand: float) -> float:
+    """Response time of clients at one exponential server, by the recursion of mean values."""
+    inside = response = 0.0
+    for n in range(1, clients + 1):
+        response = demand * (1 + inside)
+        inside = n * response / (think + response)
+    return response
+
+
+@pytest.mark.parametrize("setting", ["population=3", "think_time=1s"])
+def test_clients_are_given_once(setting: str) -> None:
+    message = refusal("solve", "nfs-server", "--preset", "raid", "--closed", "7", "--set", setting)
+    assert "is what --closed and --think give; leave it out" in message
