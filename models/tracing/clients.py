@@ -6,6 +6,7 @@ since clients who wait do not ask.
 """
 
 from collections.abc import Mapping
+from math import inf
 
 from headway.errors import InvalidParameter
 from headway.models.language.scales import Scale
@@ -14,7 +15,7 @@ from headway.models.structure.model import Model
 from headway.numerals import digits
 from headway.records import dataclass
 
-NUMBER, THINK = "population", "think_time"
+NUMBER, THINK, RATE = "population", "think_time", "arrival_rate"
 SETTINGS = frozenset({NUMBER, THINK})
 _TIME = unit("s")
 
@@ -26,9 +27,14 @@ class Clients:
     Parameters
     ----------
     number
-        How many there are, 0 or more.
+        How many there are, a whole number of 1 or more.
     think_time
         Mean time from an answer to the next request [s], 0 or more.
+
+    Raises
+    ------
+    InvalidParameter
+        For other numbers.
 
     Examples
     --------
@@ -38,6 +44,15 @@ class Clients:
 
     number: float
     think_time: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.number >= 1 and float(self.number).is_integer()):
+            msg = f"{NUMBER} of clients is {digits(self.number)}; give a whole number of 1 or more"
+            raise InvalidParameter(msg)
+        if not 0 <= self.think_time < inf:
+            time = Scale().text(self.think_time, _TIME)
+            msg = f"{THINK} is {time}; it must be 0 s or more and finite"
+            raise InvalidParameter(msg)
 
     def __str__(self) -> str:
         return f"{digits(self.number)} clients, think time {Scale().text(self.think_time, _TIME)}"
@@ -64,7 +79,8 @@ def clients_of(settings: Mapping[str, str]) -> Clients | None:
     Raises
     ------
     InvalidParameter, UnitError
-        For a think time without a population, and texts that are no numbers.
+        For a think time without a population, a population beside an arrival rate, and texts that
+        are no numbers.
 
     Examples
     --------
@@ -77,6 +93,9 @@ def clients_of(settings: Mapping[str, str]) -> Clients | None:
         return None
     if NUMBER not in settings:
         msg = f"{THINK} is that of clients; give their number too: {NUMBER}=16,{THINK}=..."
+        raise InvalidParameter(msg)
+    if RATE in settings:
+        msg = f"{NUMBER} and {RATE} are both given for one file; give one of them"
         raise InvalidParameter(msg)
     number = quantity(settings[NUMBER], ONE, NUMBER)
     return Clients(number, quantity(settings.get(THINK, "0 s"), _TIME, THINK))

@@ -127,7 +127,8 @@ class Layers:
         """
         parts = _evaluated(self, values)
         for entry, one in self.entries.items():
-            _check_chances(entry, zip(*map(_chances, (one.flow, parts.entries[entry].flow)), strict=True))
+            chances = map(_chances, (one.flow, parts.entries[entry].flow))
+            _check_chances(entry, zip(*chances, strict=True))
         return LayeredSystem(name, parts.processors, parts.tasks, parts.entries)
 
 

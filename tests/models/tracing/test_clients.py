@@ -146,7 +146,9 @@ def test_traces_are_compared_with_clients(shop: TracedModel) -> None:
     ("command", "message"),
     [
         (["--clients", "closed=16"], "there is no load 'closed'; did you mean closed-16?"),
-        (["--clients", "closed-16=-1"], "population is -1; it must be 0 or more"),
+        (["--clients", "closed-16=-1"], "population of clients is -1; give a whole number"),
+        (["--clients", "1.5"], "population of clients is 1.5; give a whole number of 1 or more"),
+        (["--clients", "0"], "population of clients is 0; give a whole number of 1 or more"),
         (["--clients", "closed-16=many"], "'many'"),
         (["--clients", "16", "--clients", "8"], "give one number, or LOAD=NUMBER once"),
         (["--think", "50ms"], "add --clients"),
@@ -160,3 +162,16 @@ def test_impossible_clients_are_refused_in_one_line(command: list[str], message:
 def test_a_think_time_alone_is_refused() -> None:
     with pytest.raises(HeadwayError, match="give their number too"):
         clients_of({"think_time": "5 ms"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"population": "16", "arrival_rate": "100/s"}, "population and arrival_rate are both"),
+        ({"population": "2.5"}, "population of clients is 2.5; give a whole number"),
+        ({"population": "3", "think_time": "-2 ms"}, r"think_time is -2 ms; it must be 0 s or"),
+    ],
+)
+def test_impossible_clients_of_a_file_are_refused(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(HeadwayError, match=message):
+        clients_of(settings)
