@@ -449,14 +449,14 @@ def chosen_model(
     if preset is not None:
         model = model.with_preset(preset)
     if closing:
+        model = model.closed(1)
         given = {text.partition("=")[0].strip() for text in settings}
-        if "arrival_rate" in given:
+        if "arrival_rate" in given - model.parameters.keys():
             msg = "a population and arrival_rate are both given; give one of them"
             raise InvalidParameter(msg)
         if twice := sorted({"population", "think_time"} & given):
             msg = f"--set {twice[0]} is what --closed and --think give; leave it out"
             raise InvalidParameter(msg)
-        model = model.closed(1)
     if not settings and not closing:
         return model
     from headway.cli.sweeps import apply_settings

@@ -12,7 +12,7 @@ import click
 
 from headway.cli.options import Format
 from headway.cli.pictures import Drawing
-from headway.errors import visible
+from headway.errors import InvalidParameter, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -235,7 +235,16 @@ def present(
 
 def drawings(answer: Presentable, plot: Drawing | None) -> list[tuple[Path, bytes]]:
     """The picture of an answer with its path, if requested."""
-    return [] if plot is None else [rendered(answer.plot(plot.log, plot.dark), plot)]
+    from headway.models.language.verbs import NotOffered
+
+    if plot is None:
+        return []
+    try:
+        figure = answer.plot(plot.log, plot.dark)
+    except NotOffered:
+        msg = "--plot: there is no picture of this answer; leave it out, or write a page by report"
+        raise InvalidParameter(msg) from None
+    return [rendered(figure, plot)]
 
 
 def rendered(figure: "Figure", plot: Drawing) -> tuple[Path, bytes]:

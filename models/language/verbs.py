@@ -47,6 +47,10 @@ def open_door(places: Mapping[str, Mapping[str, str]], forms: Mapping[str, str] 
     _FORMS.update(forms)
 
 
+class NotOffered(TypeError):
+    """No function does what is asked of a kind of value, in headway or another package."""
+
+
 def perform(value: object, verb: str, *details: Any) -> Any:
     """Perform a verb of a value.
 
@@ -78,7 +82,7 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
 
     Raises
     ------
-    TypeError
+    NotOffered
         If there is no function, and no other package offers one.
     PackageError
         If a package offers one, but it cannot be used.
@@ -95,7 +99,7 @@ def who_does(kind: type, verb: str) -> Callable[..., Any]:
             if function is not None:
                 return loaded(place) if place else function
     msg = f"headway cannot {verb} a {kind.__name__}"
-    raise TypeError(msg)
+    raise NotOffered(msg)
 
 
 def _own(kind: type, verb: str) -> Callable[..., Any] | None:

@@ -1,11 +1,14 @@
 """Layered services closed by a task of clients: names of their own, shares of none, replicas."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from headway.errors import HeadwayError
 from headway.models.files.reading import parse_model
 from headway.models.structure.model import Model
-from tests.support.command import refusal
+from tests.support.command import headway, refusal
 
 TWO = """
 name = "two"
@@ -86,3 +89,18 @@ def _recursion(clients: int, think: float, demand: float) -> float:
 def test_clients_are_given_once(setting: str) -> None:
     message = refusal("solve", "nfs-server", "--preset", "raid", "--closed", "7", "--set", setting)
     assert "is what --closed and --think give; leave it out" in message
+
+
+def test_a_rate_that_decides_the_mix_may_be_set_beside_clients(tmp_path: Path) -> None:
+    """Rates a and b make the mix; of a lone rate nothing is left, so it is refused."""
+    named = TWO.format(own="", threads="1", demand="5 ms", rate="b").replace(
+        '"a"', '"arrival_rate"'
+    )
+    mixed = tmp_path / "mixed.toml"
+    mixed.write_text(named.replace("a = ", "arrival_rate = "))
+    settings = "--closed", "7", "--think", "100ms", "--set", "arrival_rate=30"
+    answer = headway("solve", mixed, *settings, "--json")
+    found = json.loads(answer.out)["points"][0]["outputs"]["response_time"]
+    assert found == pytest.approx(float(_two().closed(7, 0.1).at(a=30).solve().response_time))
+    alone = "solve", "nfs-server", "--preset", "raid", *settings
+    assert "a population and arrival_rate are both given" in refusal(*alone)

@@ -175,3 +175,11 @@ def test_a_think_time_alone_is_refused() -> None:
 def test_impossible_clients_of_a_file_are_refused(settings: dict[str, str], message: str) -> None:
     with pytest.raises(HeadwayError, match=message):
         clients_of(settings)
+
+
+def test_traces_beside_a_model_have_no_picture(shop: TracedModel, tmp_path: Path) -> None:
+    model = tmp_path / "shop.toml"
+    model.write_text(shop.text)
+    of = ["traces/closed-16.otlp.jsonl.gz@population=16,think_time=50ms"]
+    asked = ["compare", str(model), "--data", *of, "--plot", str(tmp_path / "shop.svg")]
+    assert "there is no picture of this answer; leave it out" in refusal(*asked)
