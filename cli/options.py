@@ -435,7 +435,7 @@ def closed_settings(
         raise InvalidParameter("--think needs --closed or --population")
     if jobs is None:
         return ()
-    return (f"population={jobs}", f"think_time={think or 0}")
+    return (f"population={jobs}", *([] if think is None else [f"think_time={think}"]))
 
 
 def chosen_model(

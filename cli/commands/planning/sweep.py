@@ -85,8 +85,9 @@ def command(
 
     if out is not None:
         check_place(out)
-    chosen = chosen_model(model, preset, (), closed_settings(closed, None, think))
-    options = SpaceOptions(settings, sample, kind or SAMPLE_KINDS[0], seed, points)
+    closing = closed_settings(closed, None, think)
+    chosen = chosen_model(model, preset, (), closing and ("population=1",))
+    options = SpaceOptions((*settings, *closing), sample, kind or SAMPLE_KINDS[0], seed, points)
     fixed, space = model_and_space(chosen, options)
     names = [name.strip() for name in (outputs or "response_time").split(",")]
     with hands as crew, points_progress("sweeping") as advance:

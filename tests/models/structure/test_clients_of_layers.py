@@ -104,3 +104,39 @@ def test_a_rate_that_decides_the_mix_may_be_set_beside_clients(tmp_path: Path) -
     assert found == pytest.approx(float(_two().closed(7, 0.1).at(a=30).solve().response_time))
     alone = "solve", "nfs-server", "--preset", "raid", *settings
     assert "a population and arrival_rate are both given" in refusal(*alone)
+
+
+CLOSED = """
+name = "ours"
+[parameters]
+population = 20
+think_time = "20 ms"
+[stations.cpu]
+kind = "MM1"
+service_time = "5 ms"
+"""
+
+
+def test_clients_think_as_the_model_says_unless_told_otherwise(tmp_path: Path) -> None:
+    """As `Model.closed` does."""
+    model = tmp_path / "ours.toml"
+    model.write_text(CLOSED)
+
+    def time(*given: str) -> float:
+        answer = headway("solve", model, "--closed", "9", *given, "--json")
+        return float(json.loads(answer.out)["points"][0]["outputs"]["response_time"])
+
+    assert time() == pytest.approx(_recursion(9, 0.02, 0.005), rel=1e-9)
+    assert time("--think", "0") == pytest.approx(9 * 0.005, rel=1e-9)
+
+
+def test_numbers_of_clients_are_swept_beside_others(tmp_path: Path) -> None:
+    """Every number of clients with every share, also of a model with a single sweep."""
+    model = tmp_path / "two.toml"
+    model.write_text(TWO.format(own="", threads="1", demand="5 ms", rate="b"))
+    both = headway("sweep", model, "--closed", "1:5", "--think", "1s", "--set", "a=10,30", "--json")
+    assert json.loads(both.out)["points"] == 10
+    alone = headway("sweep", model, "--closed", "2,5,9", "--json")
+    assert json.loads(alone.out)["points"] == 3
+    twice = refusal("sweep", model, "--closed", "3", "--set", "population=1:4")
+    assert "population is given twice" in twice
