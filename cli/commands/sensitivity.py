@@ -136,8 +136,8 @@ def command(
             raise InvalidParameter(words)
     closing = closed_settings(closed, None, think)
     if is_global:
-        chosen = chosen_model(model, preset, (), closing)
-        sweep = _global(chosen, settings, names_of(outputs), samples, seed, hands)
+        chosen = chosen_model(model, preset, (), closing and ("population=1",))
+        sweep = _global(chosen, (*settings, *closing), names_of(outputs), samples, seed, hands)
         present(sweep, output_format, plot)
         click.echo(str(sweep.effort), err=True)
         return INTERRUPTED if sweep.effort.interrupted else 0

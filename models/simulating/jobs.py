@@ -93,6 +93,17 @@ def _check_point(model: Model) -> None:
     if not model.graph.stations:
         msg = f"{model.name} is a program without stations; there is nothing to simulate"
         raise GraphError(msg)
+    check_one_point(model)
+
+
+def check_one_point(model: Model) -> None:
+    """Refuse several operating points.
+
+    Parameters
+    ----------
+    model
+        A model that is to be simulated once.
+    """
     if points_shape(model.inputs) not in ((), (1,)):
         msg = (
             f"{model.name}: one simulation is of one operating point; call simulate_points for "

@@ -7,6 +7,7 @@ import numpy as np
 
 from headway.errors import Saturated
 from headway.models.simulating.game import Game
+from headway.models.simulating.jobs import check_one_point
 from headway.models.simulating.planning import Schedule
 from headway.models.simulating.replica import Replica, Results
 from headway.models.solving.layered.layered_values import layered_system, numbers_of
@@ -43,8 +44,10 @@ def layered_game(model: Model) -> Game:
     Raises
     ------
     GraphError
-        For services that cannot be simulated, and for queues that grow without limit.
+        For services that cannot be simulated, several operating points, and queues that grow
+        without limit.
     """
+    check_one_point(model)
     system = layered_system(model)
     run, pilot = _run(system, 0, 0), PILOT
     run.play(inf, pilot)

@@ -173,10 +173,10 @@ def suited(space: Space, model: Model) -> Space:
     >>> suited(space, catalogue_model("nfs-server")).piece(0, 4).points(0, 4)["disks"].tolist()
     [3.0, 2.0, 3.0, 4.0]
     """
-    parameters = model.exposing(*space.names).parameters
+    exposed = model.exposing(*space.names)
     for name, ends in space.ends().items():
-        parameters[name].at(ends)
-    return space.counting(counts(model.graph))
+        exposed.parameters[name].at(ends)
+    return space.counting(counts(exposed.graph))
 
 
 def _spreads(values: Mapping[str, Values]) -> dict[str, Spread]:

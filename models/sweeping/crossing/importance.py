@@ -110,4 +110,4 @@ def _law(model: Model, ranges: Mapping[str, Values] | None) -> ParameterDistribu
         return Uncertain(joint(model))
     space = sobol(ranges, 1)
     suited(space, model)
-    return Independent(space.parameters).counting(counts(model.graph))
+    return Independent(space.parameters).counting(counts(model.exposing(*space.names).graph))

@@ -140,3 +140,24 @@ def test_numbers_of_clients_are_swept_beside_others(tmp_path: Path) -> None:
     assert json.loads(alone.out)["points"] == 3
     twice = refusal("sweep", model, "--closed", "3", "--set", "population=1:4")
     assert "population is given twice" in twice
+
+
+def test_indices_are_of_numbers_of_clients_and_of_whole_threads(tmp_path: Path) -> None:
+    """Threads that become parameters when they are asked for count too."""
+    model = tmp_path / "two.toml"
+    model.write_text(TWO.format(own="", threads="1", demand="5 ms", rate="b"))
+    ranges = "--closed", "1:4", "--think", "10ms", "--set", "web_threads=1:3"
+    answer = headway("sensitivity", model, *ranges, "--global", "--sample", "256", "--json")
+    assert answer.code == 0
+    assert '"web_threads"' in answer.out
+    assert '"population"' in answer.out
+    sampled = headway("sweep", model, *ranges, "--sample", "16", "--json")
+    assert sampled.code == 0
+
+
+def test_several_numbers_of_clients_are_not_checked_as_the_first(tmp_path: Path) -> None:
+    """A check is of one point, for services as for stations."""
+    model = tmp_path / "two.toml"
+    model.write_text(TWO.format(own="", threads="1", demand="5 ms", rate="b"))
+    message = refusal("check", model, "--closed", "1,5", "--think", "10ms")
+    assert "one simulation is of one operating point" in message
