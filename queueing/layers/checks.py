@@ -21,8 +21,8 @@ from headway.queueing.layers.flow import (
 )
 from headway.queueing.layers.parts import Entry, Processor, Task
 
-_MOST = 10**9
-"""The largest number of clients accepted: no method could tell more apart."""
+_MOST = 10**7
+"""The largest number of clients accepted: states of a pool for more need over 0.5 GB."""
 
 _SUM = 1e-6  # sums may miss 1 by this much, as files round probabilities to six digits
 

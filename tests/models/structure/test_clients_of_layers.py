@@ -161,3 +161,10 @@ def test_several_numbers_of_clients_are_not_checked_as_the_first(tmp_path: Path)
     model.write_text(TWO.format(own="", threads="1", demand="5 ms", rate="b"))
     message = refusal("check", model, "--closed", "1,5", "--think", "10ms")
     assert "one simulation is of one operating point" in message
+
+
+def test_more_clients_than_memory_holds_are_refused(tmp_path: Path) -> None:
+    model = tmp_path / "two.toml"
+    model.write_text(TWO.format(own="", threads="2", demand="5 ms", rate="b"))
+    message = refusal("solve", model, "--closed", "1e9", "--think", "1s")
+    assert "population of clients is 1,000,000,000; it may be 10,000,000 at most" in message
