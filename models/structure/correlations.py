@@ -23,8 +23,8 @@ def still_uncertain(
     """Those correlations both of whose parameters have an interval."""
     if not correlations:
         return correlations
-    sure = {name for name, parameter in parameters.items() if parameter.interval is None}
-    return {pair: value for pair, value in correlations.items() if not sure & {*pair}}
+    unsure = {name for name, parameter in parameters.items() if parameter.interval is not None}
+    return {pair: value for pair, value in correlations.items() if unsure >= {*pair}}
 
 
 def fault(

@@ -362,8 +362,7 @@ class Model(Kept, ModelVerbs):
         Raises
         ------
         GraphError
-            For a program, a graph whose classes have populations or arrival rates, and layered
-            services with clients, or numbers named so; requests from outside become a task of them.
+            For a program, several classes, and layered services with clients, or numbers named so.
 
         Examples
         --------
@@ -375,22 +374,23 @@ class Model(Kept, ModelVerbs):
         if self.alternatives:
             return each_changed(self, lambda one: one.closed(population, think_time))
         if self.is_closed or (self.graph.layers and self.graph.layers.circulates):
-            think = {} if think_time is None else {"think_time": think_time}
-            return self.at({"population": population, **think})
+            own = self.at(population=population)
+            return own if think_time is None else own.at(think_time=think_time)
         graph = self.graph.circulating()
         used = graph.layers.names if graph.layers else frozenset()
         arriving = {ARRIVAL_RATE, ARRIVAL_SCV.name} - used
         kept = {n: p for n, p in self.parameters.items() if n not in arriving}
-        own = kept.get("think_time", THINK_TIME.at(0.0))
-        waits = own if think_time is None else own.at(think_time)
+        waits = kept.get("think_time", THINK_TIME.at(0.0))
+        waits = waits if think_time is None else waits.at(think_time)
         parameters = {**kept, "population": POPULATION.at(population), "think_time": waits}
-        rate = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
+        rates = {n: self.meaning(n) for n in ("throughput", "saturation_throughput")}
         if ARRIVAL_SCV.name in self.parameters and graph.arrival_scvs:  # there are no arrivals
             graph = replace(graph, arrival_scvs={}).without(ARRIVAL_SCV.name)
-        meanings = {**rate, **self.meanings}
         sets = {name: each.without(arriving) for name, each in self.presets.items()}
-        made = replace(self, graph=graph, parameters=parameters, meanings=meanings)
-        return replace(made, presets=sets)
+        drawn = {n: values for n, values in self.drawn.items() if n in parameters}
+        both = still_uncertain(self.correlations, parameters)
+        made = replace(self, graph=graph, parameters=parameters, correlations=both, drawn=drawn)
+        return replace(made, presets=sets, meanings={**rates, **self.meanings})
 
     def arriving(self, scv: Number) -> "Model":
         """The network with an scv of its arrivals.

@@ -168,3 +168,27 @@ def test_more_clients_than_memory_holds_are_refused(tmp_path: Path) -> None:
     model.write_text(TWO.format(own="", threads="2", demand="5 ms", rate="b"))
     message = refusal("solve", model, "--closed", "1e9", "--think", "1s")
     assert "population of clients is 1,000,000,000; it may be 10,000,000 at most" in message
+
+
+def test_what_is_said_of_the_rate_ends_with_it() -> None:
+    """A share that was correlated with the rate from outside stays uncertain, alone."""
+    model = parse_model(
+        """
+name = "mixed"
+[parameters]
+arrival_rate = { value = "40 /s", ci95 = ["30 /s", "50 /s"] }
+share = { value = 0.5, ci95 = [0.4, 0.6] }
+[correlations]
+"arrival_rate, share" = 0.5
+[processors.cpu]
+[tasks.web]
+processor = "cpu"
+entries.page = { demand = "5 ms", arrival_rate = "arrival_rate * share" }
+entries.form = { demand = "15 ms", arrival_rate = "arrival_rate * (1 - share)" }
+""",
+        "mixed",
+    )
+    closed = model.closed(3, 0.1)
+    assert not closed.correlations
+    assert closed.parameters["share"].interval == (0.4, 0.6)
+    assert "response_time" in str(closed.propagate(draws=100))
