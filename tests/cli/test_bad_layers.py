@@ -75,7 +75,7 @@ IN_TOML = {
     "no threads": ("threads = 2", "threads = 0", "threads of web is 0"),
     "half": ("threads = 2", "threads = 1.5", "threads of web is 1.5"),
     "nobody at all": ("population = 3", "population = 0", "is 0; it must be"),
-    "too many": ("population = 3", "population = 1e30", "it may be 1,000,000,000 at most"),
+    "too many": ("population = 3", "population = 1e30", "it may be 10,000,000 at most"),
     "negative": ("a = 0.1", "a = -0.1", "is -0.1; it must be"),
     "unknown": ("{ read = 1 }", "{ reed = 1 }", "'reed', which is not an entry"),
     "unused": ('["a", "reply"', '["reply"', "activity a appears nowhere"),
