@@ -13,9 +13,11 @@ from headway.models.measured.spans.columns import BoolArray
 from headway.models.reading.loadtest import Measured, what_was_measured
 from headway.models.reading.traces import ONE_POINT, Read, Traces, read_loads
 from headway.models.solving.solutions.solution import Solution
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
+from headway.models.structure.parts.reference_task import POPULATION, SETTINGS
 from headway.models.tables.shown import Answer
-from headway.models.tracing.clients import NUMBER, SETTINGS, Clients, clients_of
+from headway.models.tracing.clients import Clients, clients_of
 from headway.models.tracing.keys import ANY
 from headway.models.tracing.requests import Requests
 from headway.models.tracing.services import Load, Services, services_of
@@ -24,12 +26,10 @@ from headway.models.tracing.writing import entry_names, share_name, task_names
 from headway.numerals import some_of
 from headway.records import dataclass
 
-RATE = "arrival_rate"
-"""The parameter that is the rate of all requests from outside."""
 _SHOWN = 5  # names of services
 _STORED = (
     "rates assume that every trace was stored; if not, give the whole rate behind the file: "
-    f"@{RATE}=160/s"
+    f"@{ARRIVAL_RATE}=160/s"
 )
 
 
@@ -169,15 +169,15 @@ def compare_traces(model: Model, traces: Traces) -> TracesBeside:
         for load, requests in zip(services.loads, services.requests, strict=True):
             if not load.shares:
                 continue
-            clients = None if NUMBER in model.parameters else clients_of(settings)
+            clients = None if POPULATION in model.parameters else clients_of(settings)
             at_load = _at(model, services, load, settings, clients)
-            rates[load.name] = float(at_load.inputs.get(RATE, load.rate))
+            rates[load.name] = float(at_load.inputs.get(ARRIVAL_RATE, load.rate))
             solution, note = _solved(at_load)
             notes[note] = None
             rows += _rows(services, load, requests, _Answered(model, solution))
             if clients is not None:
                 notes[f"{load.name}: {clients}"] = None
-            elif load.sampled == 1 and RATE not in settings:
+            elif load.sampled == 1 and ARRIVAL_RATE not in settings:
                 notes[_STORED] = None
     return TracesBeside(model, tuple(rows), rates, tuple(filter(None, notes)))
 
@@ -193,8 +193,8 @@ def _unknown(model: Model, services: Services) -> Iterator[str]:
             "headway model writes"
         )
         raise InvalidParameter(msg)
-    if RATE not in model.parameters:
-        msg = f"{model.name} has no parameter {RATE} that traces could set; give it one"
+    if ARRIVAL_RATE not in model.parameters:
+        msg = f"{model.name} has no parameter {ARRIVAL_RATE} that traces could set; give it one"
         raise InvalidParameter(msg)
     if missing:
         yield f"the model has no task for {some_of(missing, _SHOWN)}"
@@ -219,7 +219,7 @@ def _at(
     known = {name: share for name, share in shares.items() if name in model.parameters}
     left = frozenset() if clients is None else SETTINGS
     given = {name: text for name, text in settings.items() if name not in left}
-    at_load = model.at({RATE: load.rate, **known, **given})
+    at_load = model.at({ARRIVAL_RATE: load.rate, **known, **given})
     return at_load if clients is None else clients.asking(at_load)
 
 

@@ -11,12 +11,12 @@ from math import inf
 from headway.errors import InvalidParameter
 from headway.models.language.scales import Scale
 from headway.models.language.units import ONE, quantity, unit
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
+from headway.models.structure.parts.reference_task import POPULATION, SETTINGS, THINK_TIME
 from headway.numerals import digits
 from headway.records import dataclass
 
-NUMBER, THINK, RATE = "population", "think_time", "arrival_rate"
-SETTINGS = frozenset({NUMBER, THINK})
 _TIME = unit("s")
 
 
@@ -47,11 +47,12 @@ class Clients:
 
     def __post_init__(self) -> None:
         if not (self.number >= 1 and float(self.number).is_integer()):
-            msg = f"{NUMBER} of clients is {digits(self.number)}; give a whole number of 1 or more"
+            number = digits(self.number)
+            msg = f"{POPULATION} of clients is {number}; give a whole number of 1 or more"
             raise InvalidParameter(msg)
         if not 0 <= self.think_time < inf:
             time = Scale().text(self.think_time, _TIME)
-            msg = f"{THINK} is {time}; it must be 0 s or more and finite"
+            msg = f"{THINK_TIME} is {time}; it must be 0 s or more and finite"
             raise InvalidParameter(msg)
 
     def __str__(self) -> str:
@@ -91,11 +92,12 @@ def clients_of(settings: Mapping[str, str]) -> Clients | None:
     """
     if not SETTINGS & settings.keys():
         return None
-    if NUMBER not in settings:
-        msg = f"{THINK} is that of clients; give their number too: {NUMBER}=16,{THINK}=..."
+    if POPULATION not in settings:
+        both = f"{POPULATION}=16,{THINK_TIME}=..."
+        msg = f"{THINK_TIME} is that of clients; give their number too: {both}"
         raise InvalidParameter(msg)
-    if RATE in settings:
-        msg = f"{NUMBER} and {RATE} are both given for one file; give one of them"
+    if ARRIVAL_RATE in settings:
+        msg = f"{POPULATION} and {ARRIVAL_RATE} are both given for one file; give one of them"
         raise InvalidParameter(msg)
-    number = quantity(settings[NUMBER], ONE, NUMBER)
-    return Clients(number, quantity(settings.get(THINK, "0 s"), _TIME, THINK))
+    number = quantity(settings[POPULATION], ONE, POPULATION)
+    return Clients(number, quantity(settings.get(THINK_TIME, "0 s"), _TIME, THINK_TIME))

@@ -9,7 +9,7 @@ processors: then all its own time stretches, by the same law as in `rates`.
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import hypot, inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from headway.models.tracing.rates import Seen, pool_by_rates
 from headway.models.tracing.spread import standard_error
 from headway.records import dataclass
 
+_T = TypeVar("_T")
 _WHOLE = 0.999  # share of traces kept from which all requests count as known
 _FEW = 2
 _MANY = 20  # requests of a half load from which its mean tells whether a backlog grows
@@ -83,12 +84,12 @@ def threads_of(requests: Keyed) -> Threads:
     for service in _callers_first(requests, found.asks):
         if service in found.rows:
             found.service(service, found.rows[service])
-    order = {name: number for number, name in enumerate(requests.loads[0].traced)}
+    traced = requests.loads[0].traced
     return Threads(
-        dict(sorted(found.pools.items(), key=lambda each: order[each[0]])),
-        dict(sorted(found.processors.items(), key=lambda each: order[each[0]])),
-        dict(sorted(found.growing.items(), key=lambda each: order[each[0]])),
-        dict(sorted(found.piling.items(), key=lambda each: order[each[0]])),
+        _in_order_of(traced, found.pools),
+        _in_order_of(traced, found.processors),
+        _in_order_of(traced, found.growing),
+        _in_order_of(traced, found.piling),
         found.longer,
         found.doubt,
         found.waits,
@@ -151,16 +152,7 @@ class _Found:
         whole = [each for k, each in found.items() if shares[k] >= _WHOLE]
         pool = pool_of(whole) if whole else Pool(inf, 1, inf)
         if not pool.seen and len(whole) < len(found):
-            low = fewest_threads(list(found.values()))
-            seen = {
-                k: self.seen(k, each, each.first - each.came, each.answered - each.first, asked[k])
-                for k, each in found.items()
-            }
-            pool, work, doubt = pool_by_rates(list(seen.values()), low)
-            longer = {k: each.gap - work for k, each in seen.items()}
-            rough = hypot(doubt, _spread([found[k] for k in longer], list(longer.values())))
-            if not (pool.seen and whole and _work_error(whole, pool) < rough):
-                self.doubt[name], self.longer[name] = doubt, longer
+            pool = self.by_rates(name, found, asked, whole)
         self.pools[name] = pool
         if pool.seen:
             for k, each in rows.items():
@@ -187,6 +179,26 @@ class _Found:
             self.waits[rows[k]] = np.nan
             self.piling[name] = self.requests.loads[k].load
         return {k: each for k, each in found.items() if k not in piling}
+
+    def by_rates(
+        self,
+        name: str,
+        found: Mapping[int, Arrivals],
+        asked: Mapping[int, Asked],
+        whole: Sequence[Arrivals],
+    ) -> Pool:
+        """Threads of a service by its mean times, and its work unless whole loads tell more."""
+        low = fewest_threads(list(found.values()))
+        seen = {
+            k: self.seen(k, each, each.first - each.came, each.answered - each.first, asked[k])
+            for k, each in found.items()
+        }
+        pool, work, doubt = pool_by_rates(list(seen.values()), low)
+        longer = {k: each.gap - work for k, each in seen.items()}
+        rough = hypot(doubt, _spread(list(found.values()), list(longer.values())))
+        if not (pool.seen and whole and _work_error(whole, pool) < rough):
+            self.doubt[name], self.longer[name] = doubt, longer
+        return pool
 
     def asked(self, service: int, k: int, each: Arrivals) -> Asked:
         """How a service is asked in a load."""
@@ -251,6 +263,11 @@ class _Found:
         """A service at a load by its mean times; `gap` is the time that waiting lengthens [s]."""
         window, share = float(each.came[-1] - each.came[0]), self.requests.shares[k]
         return Seen.of(each.came, gap, rest, each.trace, window, share, asked.pace)
+
+
+def _in_order_of(names: Sequence[str], found: Mapping[str, _T]) -> dict[str, _T]:
+    """What was found of services, in the order of their names."""
+    return {name: found[name] for name in names if name in found}
 
 
 def _callers_first(requests: Keyed, asks: IntArray) -> list[int]:

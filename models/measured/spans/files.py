@@ -5,6 +5,7 @@ from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 
@@ -433,12 +434,16 @@ class SpanFiles:
         """Share of traces that were kept, as spans state it, or else as identifiers show it."""
         if stated := set().union(*(part.sampled for part in parts)):
             return min(stated)
-        names = list(self.traces)
-        return share_by_identifiers([names[number] for number in np.unique(trace)])
+        return share_by_identifiers([self.identifiers[number] for number in np.unique(trace)])
+
+    @cached_property
+    def identifiers(self) -> tuple[str, ...]:
+        """Those of all traces in the order of their numbers, once all files are read."""
+        return tuple(self.traces)
 
     def _circle(self, spans: Spans, row: int) -> BrokenSpan:
         service = spans.services[spans.service[row]]
-        trace = list(self.traces)[spans.trace[row]]
+        trace = self.identifiers[spans.trace[row]]
         why = f"spans of {quoted(service)} are each other's parents in a circle"
         return broken_span(spans.name, trace, why)
 

@@ -27,7 +27,6 @@ from headway.models.measured.spans.span import (
 from headway.models.measured.tools.kit.documents import at
 
 _TAGS = SAID | {"span.kind", "error"}
-_NAMED = {kind.name.lower(): kind for kind in SpanKind}
 
 
 def _spans(documents: Iterable[Any], source: str) -> Iterator[Span | BrokenSpan]:
@@ -71,17 +70,12 @@ def _span(span: Any, processes: Any, source: str) -> Span:
         processes.get(name) if isinstance(processes, Mapping) and isinstance(name, str) else None
     )
     tags = labels_at(span, "tags", source, _TAGS) | labels_at(span, "tag", source, _TAGS)
-    callers = [r for r in entries_of(span, "references", source) if isinstance(r, Mapping)]
-    caller = next(
-        (r for word in ("CHILD_OF", "FOLLOWS_FROM") for r in callers if r.get("refType") == word),
-        {},
-    )
+    caller, others = _references(span, source)
     trace = str(span.get("traceID") or "")
     above = str(caller.get("traceID") or trace)
-    kind = _NAMED.get(tags.get("span.kind", "").lower(), SpanKind.INTERNAL)
+    kind = SpanKind.named(tags.get("span.kind", ""))
     sent = caller.get("refType") == "FOLLOWS_FROM" and not kind.asks
     linked = above if sent or not same_trace(above, trace) else ""
-    others = [r for r in callers if r is not caller and r.get("refType") == "FOLLOWS_FROM"]
     return Span(
         trace,
         str(span.get("spanID") or ""),
@@ -97,6 +91,16 @@ def _span(span: Any, processes: Any, source: str) -> Span:
         linked,
         tuple((str(r.get("traceID") or ""), str(r.get("spanID") or "")) for r in others),
     )
+
+
+def _references(span: Any, source: str) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
+    """What caused a span: its parent before what it follows; and what it follows besides."""
+    given = [r for r in entries_of(span, "references", source) if isinstance(r, Mapping)]
+    parents, before = (
+        [r for r in given if r.get("refType") == word] for word in ("CHILD_OF", "FOLLOWS_FROM")
+    )
+    caller: Mapping[str, Any] = next(iter([*parents, *before]), {})
+    return caller, [r for r in before if r is not caller]
 
 
 JAEGER = Form(

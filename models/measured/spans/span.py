@@ -25,6 +25,17 @@ class SpanKind(IntEnum):
     PRODUCER = 4
     CONSUMER = 5
 
+    @classmethod
+    def named(cls, name: str) -> "SpanKind":
+        """The kind of a name in any case, such as ``server``; internal if there is none.
+
+        Examples
+        --------
+        >>> SpanKind.named("Server").serves, SpanKind.named("").name
+        (True, 'INTERNAL')
+        """
+        return cls.__members__.get(name.upper(), cls.INTERNAL)
+
     @property
     def serves(self) -> bool:
         """Whether the span answers a request or receives a message."""

@@ -21,7 +21,6 @@ from headway.models.measured.spans.span import (
 )
 
 _HALF = 16  # digits of 64 bits
-_NAMED = {kind.name.lower(): kind for kind in SpanKind}
 
 
 class _Joined(NamedTuple):
@@ -72,7 +71,7 @@ def _span(span: Any, known: dict[str, str], source: str) -> Span:
     length = whole_time(span, "duration", source, MICRO) if "duration" in span else 0
     tags = span.get("tags")
     labels = {k: str(v) for k, v in tags.items()} if isinstance(tags, Mapping) else {}
-    kind = _NAMED.get(text_at(span, "kind").lower(), SpanKind.INTERNAL)
+    kind = SpanKind.named(text_at(span, "kind"))
     remote = text_at(span.get("remoteEndpoint"), "serviceName")
     texts = (
         text_at(span, "traceId"),

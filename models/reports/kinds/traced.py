@@ -3,7 +3,7 @@
 import matplotlib
 
 from headway.errors import GraphError
-from headway.models.analysis.traces import RATE, Beside, TracesBeside
+from headway.models.analysis.traces import Beside, TracesBeside
 from headway.models.language.scales import Scale, units_of
 from headway.models.language.units import unit
 from headway.models.plotting.graphs.layers import layered_figure
@@ -25,6 +25,7 @@ from headway.models.reports.contents import (
 )
 from headway.models.reports.figures import PageFigure, inline_svg
 from headway.models.reports.paged import Paged
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.model import Model
 from headway.models.tables.forms import tables
 from headway.numerals import four_digits
@@ -65,7 +66,7 @@ def traces_contents(report: TracesReport) -> Contents:
     words = f"Mean response time of all requests and of each service{last}: traced and predicted."
     with matplotlib.rc_context({"text.parse_math": False}):
         chart = PageFigure(inline_svg(beside_chart(rows, scale), "traces", words), words)
-        system = _system(beside.model.at({RATE: beside.rates[load]}))
+        system = _system(beside.model.at({ARRIVAL_RATE: beside.rates[load]}))
     sections: dict[str, list[Block]] = {
         TRUST.name: [Warned([(Light.LOOK, "note", note) for note in beside.notes])],
         SYSTEM.name: system,
@@ -115,6 +116,6 @@ def _system(model: Model) -> list[Block]:
         figure = layered_figure(model)
     except GraphError as refusal:
         return [Words(f"{refusal}.")]
-    rate = float(model.inputs[RATE])
+    rate = float(model.inputs[ARRIVAL_RATE])
     words = f"Services at {four_digits(rate)}/s; beside each arrow, calls for each request."
     return [Drawn(PageFigure(inline_svg(figure, "graph", words), words), words)]

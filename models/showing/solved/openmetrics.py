@@ -11,7 +11,8 @@ from typing import TypeAlias
 import numpy as np
 
 from headway.models.analysis.comparison import Comparison
-from headway.models.analysis.traces import RATE, TracesBeside
+from headway.models.analysis.traces import TracesBeside
+from headway.models.structure.inputs import ARRIVAL_RATE
 from headway.models.structure.outputs import read_output
 from headway.records import dataclass
 
@@ -106,7 +107,7 @@ def openmetrics(comparison: Comparison | TracesBeside) -> str:
 
 def _of_traces(beside: TracesBeside) -> Iterator[tuple[Family, Sample]]:
     named = {"model": beside.model.name}
-    yield MODEL, (named | {"x": RATE, "y": "response_time"}, 1.0)
+    yield MODEL, (named | {"x": ARRIVAL_RATE, "y": "response_time"}, 1.0)
     for part in beside.parts:
         load = _decimal(beside.rates[part.load])
         output = f"{part.name}.response_time" if part.name else "response_time"

@@ -21,7 +21,8 @@ from headway.queueing.layers.flow import Choice, Flow, Step
 from headway.queueing.layers.parts import Entry, Task
 
 NAME = "clients"
-SETTINGS = frozenset({"population", "think_time"})
+POPULATION, THINK_TIME = "population", "think_time"
+SETTINGS = frozenset({POPULATION, THINK_TIME})
 """Parameters that the clients have; no others may have these names."""
 
 
@@ -70,7 +71,7 @@ def with_clients(layers: Layers) -> Layers:
     [(0.75, 'page'), (0.25, 'form')]
     """
     name = OwnNames({*layers.tasks, *layers.processors}).free(NAME)
-    jobs, waits = formula("population"), formula("think_time")
+    jobs, waits = formula(POPULATION), formula(THINK_TIME)
     task = Task(name, jobs, waits, clients=True, replicas=of_number(1.0))
     asking = _without_arrivals(layers, _asked(layers), name)
     return replace(
